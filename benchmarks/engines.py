@@ -37,6 +37,7 @@ from typing import Literal, NamedTuple
 
 from assay.cli.context import find_installation, vocabulary
 from assay.cli.run import open_trial
+from assay.host.interrupts import interruptible
 from assay.host.lease import release_stale
 from assay.input.catalogue import open_dataset
 from assay.model.dataset import DatasetSpec
@@ -53,7 +54,7 @@ from assay.model.trial import USUAL_ENGINE, Plan
 from assay.model.workload import Workload
 from assay.plan.make import read_experiment
 from assay.platform.distribution import find_java
-from assay.run import check_needs, interruptible
+from assay.run.needs import check_needs
 from assay.trial import run_trial
 from assay.workload.base import BaseWorkload
 

@@ -47,7 +47,7 @@ from assay.engine.mapreduce import KIND
 from assay.model.record import Record
 from assay.model.signature import Array
 from assay.model.trial import ZERO_DELAY, NoisePrior, Plan
-from assay.run import STOP_ALPHA
+from assay.run.schedule import STOP_ALPHA
 from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, Verdict, decisions

@@ -8,7 +8,8 @@ import pytest
 from assay.model.progress import Silent
 from assay.model.trial import ZERO_DELAY, ResourceEstimate
 from assay.record.folder import RunFolder
-from assay.run import Budget, RepetitionSchedule, execute, repeat
+from assay.run.loop import execute, repeat
+from assay.run.schedule import Budget, RepetitionSchedule
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 

@@ -14,7 +14,7 @@ from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
-from assay.run import fitted
+from assay.run.schedule import fitted
 from assay.stats.trial_summary import summarise
 from assay.trial import run_trial
 from assay_extras.testing.fakes import FakePlatform, FakeStore, Script, fake_setup

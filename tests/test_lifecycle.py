@@ -18,7 +18,8 @@ from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
 from assay.model.trial import Landed, MediumSpec, Placement, ResourceEstimate, SettingsSpec, Trial
 from assay.record.folder import RunFolder
-from assay.run import check_needs, execute
+from assay.run.loop import execute
+from assay.run.needs import check_needs
 from assay.stats.trial_doubts import refuse_elsewhere, unseen
 from assay.trial import run_trial
 from assay.trial_parts import Remembered, TrialParts
@@ -503,7 +504,7 @@ def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
         "mapreduce.map.memory.mb": "256", "mapreduce.reduce.memory.mb": "256", "mapreduce.job.reduces": "40",
         "yarn.app.mapreduce.am.resource.mb": "256", "dfs.blocksize": "16m",
     })  # fmt: skip
-    monkeypatch.setattr("assay.run.available_memory_bytes", lambda: 64 << 30)
+    monkeypatch.setattr("assay.run.needs.available_memory_bytes", lambda: 64 << 30)
     trial = on_nodes(13)
     few = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"memory_mb": 768})})
     needs = check_needs(a_plan(few.model_copy(update={"settings": small})), scripted(Script()), Silent())
@@ -514,7 +515,7 @@ def test_a_task_takes_no_more_memory_than_its_container(monkeypatch):
 
 def test_more_nodes_than_the_memory_holds_are_refused(monkeypatch):
     """What the daemons of all of them take is said, and how many nodes would fit."""
-    monkeypatch.setattr("assay.run.available_memory_bytes", lambda: 8 << 30)
+    monkeypatch.setattr("assay.run.needs.available_memory_bytes", lambda: 8 << 30)
     check_needs(a_plan(on_nodes(4)), scripted(Script()), Silent())
     words = r"has 8\.0 GiB of memory available, .* take at most (\d+) nodes, a smaller"
     with pytest.raises(BadInputError, match=words) as refused:

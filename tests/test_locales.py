@@ -200,7 +200,7 @@ import locale
 from contextlib import contextmanager
 from pathlib import Path
 from assay.record.folder import RunFolder
-from assay.run import execute
+from assay.run.loop import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 from tests.test_lifecycle import Watcher

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.doubt import Outcome
-from assay.run import Silent
+from assay.model.progress import Silent
 from assay.trial import run_trial
 from assay_extras.testing.fake_hadoop import FakeStore
 from assay_extras.testing.fakes import FakePlatform, Script, fake_setup

@@ -6,7 +6,7 @@ from assay.model.record import Status, Step
 from assay.model.trial import SettingsSpec
 from assay.plan.grid import Combination, Level
 from assay.plan.order import blocks
-from assay.run import RepetitionSchedule, decided_work, work_of
+from assay.run.schedule import RepetitionSchedule, decided_work, work_of
 from tests.builders import a_plan, a_record, a_trial, summaries
 
 

@@ -5,7 +5,7 @@ from rich.console import Console
 from assay.cli.dry_run import given_lines, print_needs, trial_line, why_undecided
 from assay.model.cluster import EmbeddedSpec
 from assay.model.trial import MediumSpec, ResourceEstimate, WorkloadSpec
-from assay.run import Needs
+from assay.run.needs import Needs
 from tests.builders import a_plan, a_trial
 
 GIB = 1 << 30

@@ -25,7 +25,7 @@ from assay.model.trial import SHIPPED_PRIOR
 from assay.plan.overrides import Override, override_of
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.run import Budget, work_of
+from assay.run.schedule import Budget, work_of
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import rows_of
 from assay_extras.testing.fakes import Script, fake_setup
@@ -245,7 +245,7 @@ def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, m
 
 def test_time_that_is_to_be_filled_goes_to_whole_rounds_though_all_is_decided(command, monkeypatch):
     """Then the times have no say in how many repetitions there are."""
-    monkeypatch.setattr("assay.run.decided_work", lambda plan, _: {work_of(trial) for trial in plan.trials})
+    monkeypatch.setattr("assay.run.schedule.decided_work", lambda plan, _: {work_of(trial) for trial in plan.trials})
     command.give_time(monkeypatch)
     assert command.run(budget_s=10.0 * TRIALS + 65)[0] == 0
     assert len(command.records) == TRIALS
@@ -291,7 +291,7 @@ def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(c
 
 def test_a_trial_that_found_the_disk_full_runs_again(command, monkeypatch):
     free = iter([1 << 40, 1 << 20])
-    monkeypatch.setattr("assay.run.lack_of_room", lambda trial, parts: None if next(free) > 1 << 30 else "full")
+    monkeypatch.setattr("assay.run.loop.lack_of_room", lambda trial, parts: None if next(free) > 1 << 30 else "full")
     command.script = Script(fail_at="run answer", fail_with=OSError(errno.ENOSPC, "No space left on device"))
     with pytest.raises(AssayError, match="has not enough space: full; free some space and continue with --resume"):
         command.run()

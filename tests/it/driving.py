@@ -28,7 +28,7 @@ from assay.model.progress import Silent
 from assay.model.record import Record
 from assay.model.trial import Trial
 from assay.record.folder import RunFolder
-from assay.run import execute
+from assay.run.loop import execute
 from tests.builders import make_plan
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from assay.plan.source import ExperimentSource
 from assay.report.analysis import analyse
 from assay.report.answer import answer_of
 from assay.report.predicted import predicted_lines
-from assay.run import decided_work
+from assay.run.schedule import decided_work
 from assay.stats.changes import AS_IT_IS, CHANGE, change_order, change_text
 from assay.stats.decision import Verdict, decisions
 from assay.stats.predicted import beside

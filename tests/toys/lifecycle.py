@@ -12,7 +12,7 @@ from assay.model.probe import Scene
 from assay.model.progress import Silent
 from assay.plan.source import Vocabulary
 from assay.record.folder import RunFolder
-from assay.run import execute
+from assay.run.loop import execute
 from assay_extras.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import make_plan
 

@@ -17,7 +17,7 @@ from assay.probe.sampler import probes_of
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.page import run_page
-from assay.run import execute
+from assay.run.loop import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
 

@@ -30,7 +30,7 @@ from assay.model.registry import WORKLOADS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay.record.folder import RunFolder
-from assay.run import execute
+from assay.run.loop import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from assay.cli.context import vocabulary
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.host.files import possible, replace_text
+from assay.host.interrupts import interruptible
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.media.directory import DIRECTORY, DirectoryOptions
@@ -31,7 +32,6 @@ from assay.model.installed import kind_of
 from assay.model.progress import Progress
 from assay.model.trial import MediumSpec
 from assay.report.words import print_line
-from assay.run import interruptible
 from assay_extras.calibration.calibration import Calibration, CalibrationFolder, Form, Knee
 from assay_extras.calibration.fidelity import named_figures
 from assay_extras.calibration.fio import Meter, find_fio

@@ -28,8 +28,8 @@ def _hold() -> None:
     \b
     Example:  assay memory hold
     """
+    from assay.host.interrupts import interruptible
     from assay.model.naming import bytes_text
-    from assay.run import interruptible
     from assay_extras.held_memory.holding import goes_back, hold
 
     console = open_console()

@@ -15,6 +15,7 @@ from assay.cli.context import (
     output_options,
     print_json,
 )
+from assay.host.interrupts import interruptible
 from assay.model.cluster import EmbeddedSpec, even_racks
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
@@ -25,7 +26,6 @@ from assay.plan.settings import resolve, shipped_profiles
 from assay.platform import held
 from assay.probe.sampler import remove_left_overs
 from assay.report.words import print_line
-from assay.run import interruptible
 
 
 def cluster_down(installation: Installation, output: Output) -> None:

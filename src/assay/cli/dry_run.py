@@ -14,7 +14,7 @@ from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
 from assay.plan.shares import share_of
 from assay.platform.dilation import slowness_lines
 from assay.report.words import duration_text, print_line, print_text, without_folders
-from assay.run import Needs
+from assay.run.needs import Needs
 from assay.stats.sample import WORK
 
 # Levels that go without saying in a line about a trial, by factor.

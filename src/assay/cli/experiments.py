@@ -18,7 +18,7 @@ from assay.plan.make import plan_and_more, read_experiment
 from assay.plan.source import ExperimentSource, Vocabulary
 from assay.report.typed import typed
 from assay.report.words import print_line, print_text
-from assay.run import with_time
+from assay.run.needs import with_time
 from assay.workload.together import open_workload
 
 _HOURS_FROM_S = 2 * 3600

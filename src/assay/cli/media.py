@@ -10,6 +10,7 @@ from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
 from assay.cli.context import FAILED, UserPath, find_installation, json_option, open_console, print_json
+from assay.host.interrupts import interruptible
 from assay.media.emulated.attached_drives import attach, detach, drives, named
 from assay.media.emulated.attachment import missing
 from assay.media.emulated.ceiling import WORDS, Ceiling, known_ceiling, measure_ceiling
@@ -23,7 +24,6 @@ from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
 from assay.report.columns import Column, fitted
 from assay.report.words import print_line, print_text
-from assay.run import interruptible
 
 INDENT = "      "
 WIDEST_FIGURE = 60

@@ -28,6 +28,7 @@ from assay.cli.experiment_keys import KeysCommand, key_options
 from assay.cli.experiments import find_shipped
 from assay.cli.programs import fetch_programs
 from assay.cli.report import report_run
+from assay.host.interrupts import interruptible
 from assay.host.lease import Lease, release_stale
 from assay.host.machine import machine_facts
 from assay.input.catalogue import open_dataset
@@ -51,17 +52,9 @@ from assay.record.folder import RunFolder
 from assay.report.terminal import print_doubt
 from assay.report.typed import typed
 from assay.report.words import duration_text, print_line
-from assay.run import (
-    Budget,
-    RepetitionSchedule,
-    SetUp,
-    check_needs,
-    decided_by,
-    execute,
-    fitted,
-    interruptible,
-    repeat,
-)
+from assay.run.loop import execute, repeat
+from assay.run.needs import SetUp, check_needs
+from assay.run.schedule import Budget, RepetitionSchedule, decided_by, fitted
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import may_be_of, prior_of
 from assay.stats.trial_doubts import fewer_nodes

@@ -1,0 +1,1 @@
+"""Running a plan: what it needs, in which order its trials come, and the loop that runs them."""
