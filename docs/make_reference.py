@@ -310,14 +310,16 @@ def _command_options(command: click.Command, context: click.Context) -> list[tup
 def _severe_doubts(_: str, __: Mapping[str, str]) -> str:
     """The doubts that can change an answer, the most severe first, and which way they do."""
     kinds = sorted((kind for kind in DOUBTS.values() if kind.severity), key=lambda kind: -kind.severity)
-    rows = [(f"`{kind.name}`", kind.when, "; ".join(filter(None, (kind.why, BIASES.get(kind.name))))) for kind in kinds]
-    return _table(("kind", "raised when", "why it matters"), rows)
+    return "\n".join(
+        _entry(f"- `{kind.name}`: {kind.when}. *{'; '.join(filter(None, (kind.why, BIASES.get(kind.name))))}*")
+        for kind in kinds
+    )
 
 
 def _mild_doubts(_: str, __: Mapping[str, str]) -> str:
     """The doubts about single metrics."""
     kinds = sorted((kind for kind in DOUBTS.values() if not kind.severity), key=lambda kind: (kind.about, kind.name))
-    return _table(("kind", "about", "raised when"), [(f"`{kind.name}`", kind.about, kind.when) for kind in kinds])
+    return "\n".join(_entry(f"- `{kind.name}` ({kind.about}): {kind.when}") for kind in kinds)
 
 
 TABLES: Mapping[str, Callable[[str, Mapping[str, str]], str]] = {
