@@ -15,7 +15,7 @@ from assay.cli.context import find_installation
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.triage.drives import drives_by_role
 from assay.triage.folder import in_folder
-from assay.triage.ranking import Site, triage
+from assay.triage.ranking import DriveSite, triage
 
 SPLIT_BYTES, REDUCE_BYTES = 256 << 20, 1 << 30
 MOST_TASKS = 500
@@ -53,7 +53,7 @@ def main() -> None:
         began_s = time.perf_counter()
         jobs = list(in_folder(Path(place), 0, lambda _: None).jobs)
         read_s = time.perf_counter() - began_s
-    site = Site(drives_by_role("12xhdd", find_installation().profiles))
+    site = DriveSite(drives_by_role("12xhdd", find_installation().profiles))
     answer = triage(jobs, site, 0.1, "", 0, [])
     total_s = time.perf_counter() - began_s
     most = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -20,7 +20,7 @@ from assay.report.compare_runs import compare_runs
 from assay.report.compare_views import comparison_page
 from assay.stats.summary import rows_of
 from assay.triage.drives import drives_by_role
-from assay.triage.ranking import Site, triage
+from assay.triage.ranking import DriveSite, triage
 from assay.triage.views import page as triage_page
 from tests.builders import a_measured_run, summaries
 from tests.extras.studies.test_view import the_run
@@ -454,7 +454,7 @@ def ranked(tmp_path_factory):
     session = PastApplication(*job)._replace(
         id="application_1_0002", name="session", finished_ms=job.finished_ms + 80_000_000, ran_ms=100_000
     )
-    site = Site(drives_by_role("12xhdd", find_installation().profiles))
+    site = DriveSite(drives_by_role("12xhdd", find_installation().profiles))
     file = tmp_path_factory.mktemp("triage") / "triage.html"
     file.write_text(triage_page(triage([job, session], site, 0.1, "12 drives", 0, [])), encoding="utf-8")
     return file.as_uri()

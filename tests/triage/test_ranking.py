@@ -17,7 +17,7 @@ from assay.engine.past.mapreduce import read_job
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
-from assay.triage.ranking import Site, TriageVerdict, deciding, judge, triage
+from assay.triage.ranking import DriveSite, TriageVerdict, deciding, judge, triage
 from assay.triage.views import columns, headline, sums
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -36,7 +36,7 @@ def made(job, settings=()):
 
 
 def site(text="1xhdd", **more):
-    return Site(drives_by_role(text, find_installation().profiles), **more)
+    return DriveSite(drives_by_role(text, find_installation().profiles), **more)
 
 
 @pytest.mark.parametrize(

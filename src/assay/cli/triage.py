@@ -38,7 +38,7 @@ from assay.triage.busy import DriveTimes
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
-from assay.triage.ranking import Site, Triage, TriageVerdict
+from assay.triage.ranking import DriveSite, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
 from assay.triage.reasons import refuted_cores
 from assay.triage.views import Told, anonymous, csv_rows, next_step, page, print_triage
@@ -142,14 +142,14 @@ def triage(
     try:
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
-            site, node_memory = Site(by_role, cores), None
+            site, node_memory = DriveSite(by_role, cores), None
             if cores and (refuted := refuted_cores([job for job in jobs if job.counts], cores)):
                 raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
             if prometheus:
                 whole = [job for job in jobs if not job.missing and job.nodes]
                 named = sum(of.number for of in set(by_role.values())) if drives else 0
                 times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"), named)
-                site, node_memory = Site(by_role, cores or times.cores, times.of), times.node_memory
+                site, node_memory = DriveSite(by_role, cores or times.cores, times.of), times.node_memory
     finally:
         web.close()
     assumed = (

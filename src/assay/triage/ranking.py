@@ -248,7 +248,7 @@ class Triage(Frozen):
     rows: tuple[JobRow, ...]
 
 
-class Site(NamedTuple):
+class DriveSite(NamedTuple):
     """What is known of the nodes: drives, hardware threads, and what the drives did during a job, if measured."""
 
     drives: Mapping[str, Drives]
@@ -256,7 +256,7 @@ class Site(NamedTuple):
     busy: Callable[[PastJob], Busy] | None = None
 
 
-def judge(jobs: Sequence[PastJob], site: Site, worth: float) -> list[JobRow]:
+def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow]:
     """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
     whole = [job for job in jobs if job.counts]
     loads = beside(whole, [drive_loads(job, site.drives) for job in whole])
@@ -403,7 +403,7 @@ def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperC
 
 
 def triage(
-    jobs: Sequence[PastJob], site: Site, worth: float, drives: str, older: int, assumed: Iterable[str],
+    jobs: Sequence[PastJob], site: DriveSite, worth: float, drives: str, older: int, assumed: Iterable[str],
     unread: Sequence[Unread] = (),
 ) -> Triage:  # fmt: skip
     """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
@@ -448,7 +448,7 @@ def deciding(rows: Sequence[JobRow]) -> list[str]:
     ]
 
 
-def _assumed(jobs: Sequence[PastJob], site: Site) -> Iterator[str]:
+def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     if site.busy is None:
         yield OTHERS_ON_DRIVES
     refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
