@@ -21,7 +21,7 @@ import click
 from assay.cli import cli
 from assay.cli.context import find_installation
 from assay.cli.data import CheckedDataset
-from assay.cli.dry_run import DryRun, PlannedTrial, Room
+from assay.cli.dry_run import DryRun, PlannedTrial
 from assay.cli.experiment_keys import KeyOption
 from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
@@ -33,7 +33,7 @@ from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
 from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
-from assay.triage.ranking import Batch, CheaperChange, DriveUse, JobRow, RuleOfOthers
+from assay.triage.ranking import Batch, JobRow
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -176,8 +176,8 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, AnswerSummary, Batch, CheaperChange, CheckedDataset, Doubt, DriveUse, DryRun, JobRecord, JobRow, Landed,
-        LimitUse, NoisePrior, Plan, PlannedTrial, Record, Room, RuleOfOthers, RunSummary, Totals, Trial,
+        Amount, AnswerSummary, Batch, CheckedDataset, Doubt, DryRun, JobRecord, JobRow, Landed,
+        LimitUse, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Totals, Trial,
         *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip

@@ -217,8 +217,7 @@ class WorkloadEntry(WithProperties):
     """The computation; see [workloads](workloads.md). A mix has `together` in its place."""
     variant: str | Mapping[str, str] | None = None
     """The version of the algorithm, or that of each engine (`{ENGINE: NAME}`); by default the
-    workload's first that is written for what the engine runs. Where engines run different ones, these are one level of
-    the factor, and trials of the engines are compared."""
+    workload's first that is written for what the engine runs ([engines](#engines))."""
     options: Mapping[str, Text] = {}
     """Options of the workload. Numbers and booleans are read as text. Paths are relative to the folder of the
     experiment file."""
@@ -285,7 +284,7 @@ class DatasetEntry(DatasetSpec):
 
     name: Label = ""
     """The name in reports. By default the file's name up to its first dot, the published graph's name, or `NAME-like`,
-    with `-xSCALE` if the scale is not 1. Names must differ, so give a name if only seeds differ."""
+    with `-xSCALE` if the scale is not 1."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> "DatasetEntry":
@@ -344,8 +343,7 @@ class ExperimentFile(WithProperties):
     """Whether each combination also runs on a drive without delays, as the placement `zero-delay`. The time above that
     is what storage costs ([below](#the-zero-delay-baseline)). Emulated drives only, where it is `true` by default."""
     worth: Annotated[Percentage, Field(json_schema_extra={"default": f"{DEFAULT_WORTH:.0%}"})] = DEFAULT_WORTH
-    """Your threshold: how much of the time a placement must save to be worth it, as a percentage between 0 and 90, such
-    as `10%`."""
+    """Your threshold: how much of the time a placement must save to be worth it, between 0 and 90 %."""
     placement_check: Literal["doubt", "error"] = "doubt"
     """Whether bytes that [landed elsewhere](#where-bytes-landed) raise a doubt or make the trial fail."""
     settings: Many[str] = ["defaults"]
@@ -360,11 +358,10 @@ class ExperimentFile(WithProperties):
     """Copies that the store keeps of its data ([by which property](#stores)), by default 1 on an embedded cluster. It
     keeps at most one on each worker; asking for more raises a doubt."""
     store: Many[OneStore] = [StoreSpec(kind=USUAL_STORE)]
-    """The storage subsystem that holds the data. A map says more of it than its name. Several levels make it a factor.
-    [What each store is](#stores)."""
+    """The storage subsystem that holds the data ([stores](#stores)). A map says more of it than its name."""
     engine: Many[Engine] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs, or `spark`, which runs
-    variants of its own ([engines](#engines)). Several levels make it a factor."""
+    variants of its own ([engines](#engines))."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
     memory: Many[MemoryBound] = []
@@ -393,20 +390,17 @@ class ExperimentFile(WithProperties):
     """For `one-at-a-time`: the factors to change one at a time, each with its level while another factor changes. All
     other factors are combined with each of these."""
     zip: Zipped = []
-    """Lists of factors whose levels go together, first with first, second with second. Zipped factors must have the
-    same number of levels."""
+    """Lists of factors whose levels go together, first with first, second with second."""
     exclude: Many[Combined] = []
     """Combinations to leave out: those with all levels of one of these maps; of a list of levels any one will do."""
     repetitions: Annotated[Whole, Field(ge=1, le=10_000)] = 1
     """How often each combination runs; by default twice on emulated drives. With 1, in the interleaved order, nothing
     can be significant."""
     warm_up: Annotated[Whole, Field(ge=0, le=1000)] = 0
-    """The number of trials that run before all others, to warm up the machine. They are recorded and marked, and are
-    excluded from all results."""
+    """The number of trials that run before all others, to warm up the machine. They count in no result."""
     order: Literal["interleaved", "mirrored"] = "interleaved"
-    """With `mirrored` each repetition runs the placements in one order and then in reverse, with the zero-delay
-    baseline once in the middle (hdd, ssd, zero-delay, ssd, hdd), so that steady drift of the machine cancels: the
-    default on emulated drives. See [below](#order)."""
+    """With `mirrored` each repetition runs the placements in one order and then in reverse, so that steady drift of the
+    machine cancels: the default on emulated drives ([below](#order))."""
     seed: Annotated[Whole, Field(ge=0, le=MOST_SEED)] = 1
     """The seed of the order of the trials."""
 

@@ -35,7 +35,7 @@ def _roles_of_all_services(schema: dict[str, Any]) -> None:
     shares = TypeAdapter(Shares).json_schema()
     for role in known_roles().values():
         default = "no medium under test" if role.follows == NEUTRAL else f"the media of `{role.follows}`"
-        text = f"Fractions by medium for {role.holds}, 0 or more, adding up to 1; a medium's name alone is all of it."
+        text = f"Fractions by medium for {role.holds}, or a medium's name alone."
         if role.follows:
             text = f"{text} By default {default}."
         schema["properties"][role.name] = {**shares, "description": text}
