@@ -4,7 +4,7 @@ Seconds of processor time and the most memory of each command. Exit code 1 where
 page is larger than 5 MiB. The first report of a run makes the summaries of its trials, which has no bound: that is
 what an update of Assay costs once. Runs are made up, with some 10 kB in each record. No Hadoop; two minutes, most of it
 for making the runs. By itself: `PYTHONPATH=$PWD/src:$PWD .assay/venv/bin/python benchmarks/large_reports.py`; with
-`--hundred-thousand` a run of 99,990 trials is reported, too, without a bound (20 minutes, 2 GB on disk).
+`--hundred-thousand` a run of 99,990 trials is reported, too, without a bound (five minutes more).
 """
 
 import argparse
