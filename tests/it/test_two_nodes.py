@@ -192,8 +192,10 @@ def test_stages_and_phases_are_the_engines_own(place, records, said):
     for text in (said, page):
         assert "hdd" in text
         assert "ssd" in text
-    assert "key-value" in page
-    assert "scanner" in page
+    reports = [page, *(place.assay("report", "run", "--format", form) for form in ("csv", "json"))]
+    for report in reports:
+        assert "key-value" in report
+        assert "scanner" in report
     for head in ("scan (s)", "scan_2 (s)", "gather (s)", "fold (s)", "write (s)", "most scanned"):
         assert f">{head}</th>" in page
     for head in ("map (s)", "shuffle (s)", "reduce (s)", "spills", "most fetched"):
