@@ -40,7 +40,7 @@ from assay.stats.breakdown import breakdowns
 from assay.stats.comparison import compare
 from assay.stats.decision import Verdict, decisions
 from assay.stats.noise import ALPHA
-from assay.stats.sample import PLACEMENT, Trials, counts
+from assay.stats.sample import PLACEMENT, Trials, is_valid
 from assay.stats.trial_summary import summarise
 
 DESIGNS = (3, 5, 8)
@@ -142,7 +142,7 @@ def pairs_of(plan: Plan, records: Sequence[Record]) -> dict[str, list[Pair]]:
     base, level = plan.placements or tuple(drives)
     found: dict[str, dict[int, dict[str, Record]]] = {}
     for record in records:
-        if counts(summarise(record)):
+        if is_valid(summarise(record)):
             own = found.setdefault(record.trial.workload.name, {})
             own.setdefault(record.trial.repetition, {})[record.trial.placement.name] = record
     pairs = {

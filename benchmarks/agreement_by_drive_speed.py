@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
-from assay.report.columns import fitted
+from assay.report.columns import layout_table
 from assay_extras.studies.drive_speed import (
     CHART_FILE,
     SPEED_FILE,
@@ -44,7 +44,7 @@ def main() -> int:
         return 2
     found = at_speeds(runs)
     for shown in speed_tables(found):
-        print("\n".join(["", shown.title, *fitted(score_columns(shown), WIDTH), shown.about]))  # noqa: T201
+        print("\n".join(["", shown.title, *layout_table(score_columns(shown), WIDTH), shown.about]))  # noqa: T201
     if wishes.to is not None:
         (wishes.to / SPEED_FILE).write_text(f"{runs.model_dump_json(indent=1)}\n", encoding="utf-8")
         (wishes.to / CHART_FILE).write_text(standalone(speed_svg(found)), encoding="utf-8")

@@ -21,7 +21,7 @@ from assay.model.record import Record
 from assay.record.folder import RunFolder
 from assay.stats.blocked import PROBE, beyond_pressure_share, clock_shares
 from assay.stats.decision import blocked_above, decisions
-from assay.stats.sample import counts
+from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summarise
 
 
@@ -43,7 +43,7 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
     varied = _varied([record.trial.factors for record in records])
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        if not counts(summarise(record)):
+        if not is_valid(summarise(record)):
             continue
         groups.setdefault((_job(record.trial.factors, varied), record.trial.placement.name), []).append(record)
     for (workload, placement), own in groups.items():

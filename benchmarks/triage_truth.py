@@ -40,7 +40,7 @@ from assay.model.task import TaskAttempt
 from assay.model.trial import DEFAULT_WORTH, Trial
 from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.triage.bounds import bound_of
 from assay.triage.drives import Drives, drives_of
 
@@ -328,12 +328,12 @@ def main() -> int:
         *(Column(head, [f"{value:.0%}" for value in values]) for head, values in percents.items()),
         Column("holds", ["yes" if case.holds else "NO" for case in cases]),
     ]
-    sys.stdout.write("\n".join(fitted(columns, 200)) + "\n")
+    sys.stdout.write("\n".join(layout_table(columns, 200)) + "\n")
     sys.stdout.write(f"\n{outcome(cases)}\n")
     tables = [(VERDICT_COLUMNS, verdict_rows(cases)), (SAVED_COLUMNS, looseness_rows(cases))]
     for heads, rows in [*tables, *([(RULE_COLUMNS, of_rules)] if (of_rules := rule_rows(cases)) else [])]:
         table = [Column(head, list(cells)) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
-        sys.stdout.write("\n".join(["", *fitted(table, 200)]) + "\n")
+        sys.stdout.write("\n".join(["", *layout_table(table, 200)]) + "\n")
     if wishes.json:
         wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
     return 1 if any(wrong(excluded(cases, worth), worth) for worth in THRESHOLDS) else 0

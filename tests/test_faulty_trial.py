@@ -14,7 +14,7 @@ from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
-from assay.run.schedule import fitted
+from assay.run.schedule import fit_to_machine
 from assay.stats.trial_summary import summarise
 from assay.trial import run_trial
 from assay_extras.testing.fakes import FakePlatform, FakeStore, Script, fake_setup
@@ -142,7 +142,7 @@ def no_namespaces(monkeypatch):
 
 
 def test_without_namespaces_a_plan_runs_on_one_node_and_each_record_says_so(no_namespaces):
-    plan, more = fitted(a_plan(several()), iter([(several(),)]), possible)
+    plan, more = fit_to_machine(a_plan(several()), iter([(several(),)]), possible)
     (trial,) = plan.trials
     assert trial.factors["nodes"] == "1"
     assert trial.factors["network"] == "none"
@@ -163,4 +163,4 @@ def test_without_namespaces_a_plan_runs_on_one_node_and_each_record_says_so(no_n
 )
 def test_levels_that_would_become_one_are_not_run_as_if_they_differed(no_namespaces, others):
     plan = a_plan(several(), *others)
-    assert fitted(plan, iter(()), possible)[0] == plan
+    assert fit_to_machine(plan, iter(()), possible)[0] == plan

@@ -229,7 +229,7 @@ def test_a_signature_that_can_not_be_made_is_a_doubt(monkeypatch):
     assert result.record.outcome is Outcome.PASS
     assert result.signature is None
     (doubt,) = [doubt for doubt in result.record.doubts if doubt.kind == "trace-without-signature"]
-    assert "requests could not be put down to phases: AttributeError" in doubt.what
+    assert "requests could not be attributed to phases: AttributeError" in doubt.what
     assert beats(result.record) == ["staging", "run", "collect"]
 
 

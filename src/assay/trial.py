@@ -276,7 +276,7 @@ def _signature(
     try:
         return signature(seen.requests, seen.counted, attempts, engine), ()
     except Exception as error:
-        reason = f"requests could not be put down to phases: {type(error).__name__}: {error}"
+        reason = f"requests could not be attributed to phases: {type(error).__name__}: {error}"
         return None, (TRACE_WITHOUT_SIGNATURE.doubt(reason),)
 
 

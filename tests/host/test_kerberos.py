@@ -189,7 +189,7 @@ def test_a_server_that_wants_a_login_gets_one_and_then_knows_the_client(library,
         assert "job" in web.ask(f"{server.url}/jmx")
         assert [proof for _, proof, _ in server.asked] == [None, good, None]
         history = HistoryServer(server.url, patience_s=0, authorize=login.authorization)
-        with pytest.raises(AssayError, match="lack or garble"):  # it answered
+        with pytest.raises(AssayError, match="is incomplete or malformed"):  # it answered
             history.read(SimpleNamespace(id="job_1", name="one"))
         web.close()
 

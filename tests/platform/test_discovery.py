@@ -90,7 +90,7 @@ def test_yarn_over_tls_and_masters_on_workers():
 
 
 @pytest.mark.parametrize(
-    ("yarn", "hdfs", "why"), [("refused", {}, "8088.*refused"), ([{}], {}, "lacks or garbles 'state'")]
+    ("yarn", "hdfs", "why"), [("refused", {}, "8088.*refused"), ([{}], {}, "is incomplete or malformed: 'state'")]
 )
 def test_a_master_that_does_not_list_them_is_told(yarn, hdfs, why):
     hosts, (said,) = discover(asking(yarn, hdfs), {"resourcemanager": RM, "namenode": NN})

@@ -237,7 +237,7 @@ def test_garbled_answers_are_silence_with_a_reason():
         cluster.machines[0].datanode_server.answers = {"/jmx": [1]}
         _, doubts = measured(cluster, lambda: None)
     assert [doubt.kind for doubt in doubts] == 2 * ["daemon-silent"]
-    assert all("lacks or garbles" in doubt.what for doubt in doubts)
+    assert all("is incomplete or malformed" in doubt.what for doubt in doubts)
 
 
 def test_a_machine_that_yarn_loses_and_a_daemon_that_starts_anew_are_doubts():

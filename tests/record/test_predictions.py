@@ -6,7 +6,7 @@ from assay.model.errors import BadInputError
 from assay.model.prediction import PredictedTrial
 from assay.model.registry import PREDICTORS
 from assay.record.predictions import predictions_of
-from assay.stats.sample import counts
+from assay.stats.sample import is_valid
 from tests.builders import a_measured_run, a_plan, a_record, a_trial
 
 TRIAL = a_trial(1)
@@ -26,7 +26,7 @@ def test_it_has_the_factors_of_the_trial_that_it_is_like(monkeypatch):
     assert one.factors == {**TRIAL.factors, "placement": "nvme"}
     assert (one.predictor, one.id, other.id) == ("oracle", "oracle-predicted-0001", "oracle-predicted-0002")
     assert (one.source, one.elapsed_s, one.high_s) == ("predicted", 5, 7)
-    assert not counts(one)
+    assert not is_valid(one)
 
 
 @pytest.mark.parametrize(

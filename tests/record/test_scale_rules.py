@@ -27,7 +27,7 @@ from assay.record.scale_rules import (
     wake_check,
     with_verdicts,
 )
-from assay.stats.sample import counts, is_struck_out
+from assay.stats.sample import is_struck_out, is_valid
 from assay.stats.trial_summary import summarise
 from tests.builders import a_plan, a_record, a_trial, device_reports
 
@@ -180,10 +180,10 @@ def test_a_failed_check_strikes_the_time_out_and_says_why():
     assert "idle for at least 10% of the time in 0.0% of 10 windows" in doubt.what
     record = a_record(scale=made)
     assert record.struck_out
-    assert not counts(summarise(record))
+    assert not is_valid(summarise(record))
     assert is_struck_out(summarise(record))
-    assert counts(summarise(a_record(scale=report())))
-    assert counts(summarise(a_record(scale=ScaleReport(dilation=4))))
+    assert is_valid(summarise(a_record(scale=report())))
+    assert is_valid(summarise(a_record(scale=ScaleReport(dilation=4))))
 
 
 def test_what_every_trial_should_show_and_did_not_is_doubted():

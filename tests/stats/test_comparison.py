@@ -168,7 +168,7 @@ def test_levels_that_took_no_turns_are_compared_and_that_is_said():
     one = only(compare([*trials("hdd", noisy(10, 6)), *other]))
     assert (one.pairs, one.sign_flip_p, one.significant) == (0, None, True)
     assert one.ratio == pytest.approx(0.5, rel=0.05)
-    assert "6 against 6 trials that took no turns" in in_words(one)
+    assert "6 against 6 trials, unpaired" in in_words(one)
 
 
 def test_runs_take_no_turns_and_are_compared_with_the_first_only():

@@ -10,7 +10,7 @@ from assay.report.analysis import analyse
 from assay.report.first_screen import first_screen
 from assay.report.values import placement_values
 from assay.stats.fault_losses import with_losses
-from assay.stats.sample import counts
+from assay.stats.sample import is_valid
 from assay.stats.trial_doubts import fault_missed
 from assay.stats.trial_summary import summarise
 from tests.builders import a_job, a_measured_run, a_plan, a_record, a_trial
@@ -77,8 +77,8 @@ def run():
 def test_a_trial_without_its_fault_is_marked_and_counts_nowhere():
     missed, struck = (faulty(1, 1, KILL, 20, report) for report in (FaultReport(), STRUCK))
     assert summarise(missed).missed_fault
-    assert not counts(summarise(missed))
-    assert counts(summarise(struck))
+    assert not is_valid(summarise(missed))
+    assert is_valid(summarise(struck))
     (doubt,) = fault_missed(missed.trial, missed.fault)
     assert doubt.kind == "fault-did-not-strike"
     assert "kill datanode on 2 at map 50% did not strike" in doubt.what

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from assay.model.layout import INPUT, OUTPUT, Role
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
-from assay.model.running_cluster import telling
+from assay.model.running_cluster import counting_bytes
 from assay.model.service import DaemonKind, Service
 from assay.model.store import Placer, Store, StoreKind
 from assay.model.trial import Landed
@@ -141,7 +141,7 @@ class KeyValueStore(Store):
 
     def write(self, path, pieces):
         """To the shards with the fewest bytes."""
-        kept, value = list(self._keys("/").values()), b"".join(telling(pieces, self._cluster.took))
+        kept, value = list(self._keys("/").values()), b"".join(counting_bytes(pieces, self._cluster.took))
         shards = sorted(self._shards.values(), key=lambda shard: sum(size for at, size in kept if at == shard))
         for number, shard in enumerate(shards[: self._copies], 1):
             ask(self._cluster, shard, path if number == 1 else f"{path}#{number}", "PUT", value)

@@ -213,7 +213,7 @@ def test_a_node_that_is_not_scraped_leaves_the_stage_unknown():
 @pytest.mark.parametrize(
     ("pages", "words"),
     [
-        ({}, "can't be asked: HTTP status 404"), ({"/api/v1/query": {"data": {}}}, "lacks or garbles 'result'"),
+        ({}, "can't be asked: HTTP status 404"), ({"/api/v1/query": {"data": {}}}, "is incomplete or malformed: 'result'"),
         ({"/api/v1/query": vector()}, "has no node_disk_io_time_seconds_total of the nodes on which the jobs ran"),
     ],
 )  # fmt: skip

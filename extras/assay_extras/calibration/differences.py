@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from assay.model.base import Frozen, json_text
 from assay.model.record import Record
 from assay.model.trial import Plan
-from assay.report.columns import Column, fitted, grid
+from assay.report.columns import Column, grid, layout_table
 from assay.report.templates import template
 from assay.stats.comparison import compare
 from assay.stats.decision import REAL, TWIN
@@ -118,7 +118,7 @@ class DifferencesView(NamedTuple):
 
     def text(self) -> str:
         """The table."""
-        return "\n".join([f"{TITLE}:", *fitted(self.columns(), WIDTH), f"{self.counted()}."])
+        return "\n".join([f"{TITLE}:", *layout_table(self.columns(), WIDTH), f"{self.counted()}."])
 
     def markdown(self) -> str:
         """The table."""

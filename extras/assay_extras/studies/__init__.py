@@ -46,7 +46,7 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     from assay.host.files import replace_text
     from assay.model.errors import BadInputError
     from assay.record.folder import RunFolder
-    from assay.report.columns import fitted
+    from assay.report.columns import layout_table
     from assay.report.words import print_line
     from assay_extras.studies.kept import is_kept, keep, merged, read_kept, study_run
     from assay_extras.studies.overview import overview
@@ -83,13 +83,13 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=1))
         return
-    for line in fitted(overview_columns(found), console.width):
+    for line in layout_table(overview_columns(found), console.width):
         print_line(console, line)
     for words in (goal_words(found.all), ABOUT, statements_words(found)):
         if words:
             print_line(console, words)
     for shown in score_tables(found):
-        for line in ("", shown.title, *fitted(score_columns(shown), console.width), shown.about):
+        for line in ("", shown.title, *layout_table(score_columns(shown), console.width), shown.about):
             print_line(console, line)
     print_line(console, headline(found))
 

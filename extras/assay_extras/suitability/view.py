@@ -8,7 +8,7 @@ from assay.model.base import json_text
 from assay.model.fact import Value
 from assay.model.trial import Plan
 from assay.model.trial_summary import TrialSummary
-from assay.report.columns import Column, escaped, fitted, grid, with_intervals
+from assay.report.columns import Column, escaped, grid, layout_table, with_intervals
 from assay.report.templates import template
 from assay.report.words import labels_of, level_text, number_text, significant_text
 from assay.stats.estimate import Estimate
@@ -75,7 +75,7 @@ class SuitabilityView(NamedTuple):
         for suited in self.every:
             for sentence in sentences(suited, self.setting(suited)):
                 lines += wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
-            lines += fitted(list(with_intervals(list(_columns(suited)))), WIDTH)
+            lines += layout_table(list(with_intervals(list(_columns(suited)))), WIDTH)
         return "\n".join(lines)
 
     def markdown(self) -> str:

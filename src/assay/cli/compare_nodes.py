@@ -15,10 +15,10 @@ from assay.model.naming import nearest
 from assay.model.store import names_store
 from assay.model.task import TaskAttempt
 from assay.record.folder import RunFolder
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.report.words import print_line
 from assay.stats.one_node import LEAST_OTHERS, LEAST_TASKS, NodeComparison, NodePart, compare_node, in_order
-from assay.stats.sample import counts
+from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summaries_of
 from assay.triage.folder import files_below
 
@@ -75,7 +75,7 @@ def compare_nodes(
     for part in parts:
         if not part.phase:
             print_line(console, sentence(part, node, changed=changed is not None))
-    for line in fitted(columns_of(parts, node), console.width):
+    for line in layout_table(columns_of(parts, node), console.width):
         print_line(console, line)
     print_line(
         console,
@@ -169,7 +169,7 @@ def _of_run(folder: Path) -> Iterator[TaskAttempt]:
     """The attempts of a run's trials that count, each trial's jobs apart from the others'."""
     run = RunFolder(folder)
     for summary in summaries_of(run)[0]:
-        if counts(summary):
+        if is_valid(summary):
             for attempt in run.attempts(summary.trial):
                 yield attempt.model_copy(update={"job": f"{summary.id} {attempt.job}"})
 

@@ -28,7 +28,7 @@ from assay.model.dataset import DatasetSpec, GraphFacts
 from assay.model.doubt import CheckResult, Outcome
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text, printable
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.report.words import print_line
 
 FORMATS = ["auto", "snap", "konect", "csv", "matrix-market", "edges"]
@@ -89,7 +89,7 @@ def data_list(*, as_json: bool) -> None:
         Column("here", ["yes" if is_downloaded(graph.name, cache) else "" for graph in graphs]),
     ]
     console = open_console()
-    for line in fitted(columns, console.width):
+    for line in layout_table(columns, console.width):
         print_line(console, line)
     print_line(console, "assay data get NAME downloads one, assay data make NAME makes one like it")
 

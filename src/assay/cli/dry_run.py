@@ -61,7 +61,7 @@ class DryRun(Frozen):
     least_s: float
     """The least that they are likely to take."""
     most_s: float
-    """The most."""
+    """The most that they are likely to take."""
     time_known: bool
     """Whether these times mean anything; not where a jar has not run on this machine."""
     media: Mapping[str, Room]

@@ -40,7 +40,7 @@ class Shipped(Frozen):
     least_s: float | None = None
     """How long all of its trials are likely to take here at least; null where nobody knows, as of a jar."""
     most_s: float | None = None
-    """The most."""
+    """The same at most."""
 
     @property
     def time(self) -> str:

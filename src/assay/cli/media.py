@@ -22,7 +22,7 @@ from assay.model.drive_profile import DriveProfile, Figure
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.report.words import print_line, print_text
 
 INDENT = "      "
@@ -214,7 +214,7 @@ def print_media(files: tuple[str, ...], installation: Installation, console: Con
             for name, heading in MAIN
         ),
     ]
-    table = list(fitted(columns, console.width))
+    table = list(layout_table(columns, console.width))
     for line in table:
         print_line(console, line)
     print_text(console, f"{OF_ASSUMED if ASSUMED in table[0].split() else ''}{OF_MAIN}")
@@ -246,7 +246,7 @@ def print_profile(name: str, installation: Installation, console: Console) -> No
                 if heading == "figures"
             ),
         ]
-        head, *lines = fitted(columns, max(WIDEST_FIGURE, console.width))
+        head, *lines = layout_table(columns, max(WIDEST_FIGURE, console.width))
         print_line(console, f"\n{head}")
         for line, row in zip(lines, rows, strict=True):
             basis = f"{row['evidence']} ({row['basis']})" if row.get("evidence") else row["basis"]

@@ -54,7 +54,7 @@ from assay.report.typed import typed
 from assay.report.words import duration_text, print_line
 from assay.run.loop import execute, repeat
 from assay.run.needs import SetUp, check_needs
-from assay.run.schedule import Budget, RepetitionSchedule, decided_by, fitted
+from assay.run.schedule import Budget, RepetitionSchedule, decided_by, fit_to_machine
 from assay.stats.duration_history import Expected, read_history
 from assay.stats.fit import may_be_of, prior_of
 from assay.stats.trial_doubts import fewer_nodes
@@ -145,7 +145,7 @@ def run_experiment(
     began_s, console = time.monotonic(), output.progress
     options = _options(levels, None if fill else budget_s, sensitivity=sensitivity)
     source, plan, repetitions = read_experiment(experiment, vocabulary(installation), overrides)
-    full, more = fitted(plan, repetitions, possible)
+    full, more = fit_to_machine(plan, repetitions, possible)
     full = with_varied_drives(full, installation) if sensitivity else full
     for doubt in known_doubts(full):
         print_doubt(doubt, console)

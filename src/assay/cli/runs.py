@@ -11,7 +11,7 @@ from assay.cli.report import uncollected
 from assay.model.errors import BadInputError
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.report.run_summary import RunSummary, summary_of
 from assay.report.words import age_text, print_line
 
@@ -48,7 +48,7 @@ def runs(folder: Path, *, everything: bool, as_json: bool) -> None:
         print_json({"runs": [summary.model_dump(mode="json") for summary in summaries], "left_out": left_out})
         return
     console = open_console()
-    for line in fitted(columns_of(summaries, datetime.now(UTC)), console.width) if summaries else ():
+    for line in layout_table(columns_of(summaries, datetime.now(UTC)), console.width) if summaries else ():
         print_line(console, line)
     for reason in unreadable.values():
         print_line(console, f"left out: {reason}")

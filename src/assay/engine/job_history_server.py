@@ -80,8 +80,7 @@ class HistoryServer:
             record = job_record(reference.name, job, counters)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
-                f"the history of {reference.id} is incomplete: its answers lack or garble {error}; "
-                "its file may be cut short"
+                f"the history of {reference.id} is incomplete or malformed: {error}; its file may be cut short"
             ) from error
         return with_attempts(record, attempts)
 

@@ -137,7 +137,7 @@ class Ending(Protocol):
 
 
 def ignore_progress(progress: StageProgress) -> None:
-    """Nobody wants to know."""
+    """Discard progress."""
 
 
 class EngineContext(NamedTuple):

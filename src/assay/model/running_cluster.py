@@ -58,10 +58,10 @@ def no_launch(node: str, command: Sequence[str], _environment: Mapping[str, str]
 
 
 def unnoticed(_size_bytes: int) -> None:
-    """Where nobody wants to know what stores take."""
+    """Discard what stores take."""
 
 
-def telling(pieces: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
+def counting_bytes(pieces: Iterable[bytes], took: Callable[[int], None]) -> Iterator[bytes]:
     """The same pieces, of which each is told when whoever takes them asks for the next one."""
     for piece in pieces:
         yield piece

@@ -46,7 +46,7 @@ def discover(
         except NoAnswerError as error:
             overlooked.append(str(error))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            overlooked.append(f"{url}: its list of nodes lacks or garbles {error}")
+            overlooked.append(f"{url}: its list of nodes is incomplete or malformed: {error}")
     for role, url in addresses.items():
         machines.add(urlsplit(url).hostname or "", "", role, url)
     return tuple(machines.by_name[name] for name in sorted(machines.by_name)), tuple(overlooked)

@@ -22,7 +22,7 @@ _PATIENCE_S, _PATIENCE_OF_NODE_S = 120.0, 15.0
 _POLL_S = 0.05
 _ASK_S = 2.0
 _AT_ONCE = 8
-"""So many of the workers' daemons come up beside each other; more would only wait for each other."""
+"""Daemons of workers that are started at once; more would only compete."""
 
 
 NO_LIMITS = Limits(None, None, {})

@@ -282,7 +282,7 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | NoAnswerError:
     except NoAnswerError as error:
         return error
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        return NoAnswerError(daemon.url, f"its answer lacks or garbles {error}")
+        return NoAnswerError(daemon.url, f"its answer is incomplete or malformed: {error}")
 
 
 def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Iterator[tuple[str, float]]:

@@ -236,7 +236,7 @@ def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
     except NoAnswerError as error:
         lost.setdefault(error.reason, []).append(what)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        lost.setdefault(f"an answer lacks or garbles {error}", []).append(what)
+        lost.setdefault(f"an answer is incomplete or malformed: {error}", []).append(what)
 
 
 class _Scrapes(NamedTuple):

@@ -24,7 +24,7 @@ from assay.stats.comparison import Comparison, compare
 from assay.stats.decision import Decision, decisions
 from assay.stats.predicted import PredictedLevel, beside
 from assay.stats.run_doubts import doubts_of
-from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, counts, in_order, samples
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, in_order, is_valid, samples
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from assay.stats.shares import SharesTable, shares_table
 from assay.stats.summary import Group, Row, outliers, rows_of, varying
@@ -114,7 +114,7 @@ def trials_in_detail(summaries: Sequence[TrialSummary]) -> list[TrialSummary]:
     others: list[TrialSummary] = []
     combinations: set[tuple[tuple[str, str], ...]] = set()
     for summary in summaries:
-        if not counts(summary):
+        if not is_valid(summary):
             continue
         factors = tuple(sorted(summary.factors.items()))
         (others if factors in combinations else firsts).append(summary)

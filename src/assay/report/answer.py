@@ -139,7 +139,7 @@ def outcome_of(decision: Decision) -> str:
     """The verdict in a word or two: one of the outcomes of the decision's question."""
     if decision.question is Question.WORTH:
         return str(decision.verdict)
-    other = telling(decision)
+    other = deciding_level(decision)
     if other is None or not decision.repeated:
         return _UNKNOWN
     if decision.question is Question.COST:
@@ -152,7 +152,7 @@ def outcome_of(decision: Decision) -> str:
     return BEYOND if min(ends) > goal or max(ends) < -goal else _UNKNOWN
 
 
-def telling(decision: Decision) -> PlacementResult | None:
+def deciding_level(decision: Decision) -> PlacementResult | None:
     """Of all beside the base the one that the answer is about: the fastest, of faults the slowest; None without any."""
     pick = max if decision.question is Question.COST else min
     return pick(decision.placements[1:], key=lambda placement: placement.elapsed_s.value, default=None)

@@ -42,7 +42,7 @@ class Column(NamedTuple):
         return max(len(self.head), *(len(cell) for cell in self.cells), 0)
 
 
-def fitted(columns: Sequence[Column], width: int) -> Iterator[str]:
+def layout_table(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
     shown = [column for column in columns if column.rank is not None]
     while _width(shown) > width and any(column.rank for column in shown):

@@ -21,8 +21,8 @@ from assay.report.charts.elapsed import ChartRow, elapsed_charts
 from assay.report.columns import (
     Column,
     escaped,
-    fitted,
     grid,
+    layout_table,
     name_columns,
     output_column,
     ratio_column,
@@ -194,7 +194,7 @@ def print_comparison(compared: ComparedRuns, console: Console) -> None:
 
 
 def _print_table(console: Console, title: str, columns: Iterable[Column]) -> None:
-    for line in ("", title, *fitted(list(columns), console.width)):
+    for line in ("", title, *layout_table(list(columns), console.width)):
         print_line(console, line)
 
 

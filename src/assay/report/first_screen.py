@@ -14,7 +14,7 @@ from assay.model.trial import Plan
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import Damaged
 from assay.report.analysis import Answered, Filter, RunAnalysis, marks_of
-from assay.report.answer import OUTCOMES, Answer, more_time, names_of, outcome_of, telling
+from assay.report.answer import OUTCOMES, Answer, deciding_level, more_time, names_of, outcome_of
 from assay.report.bias import bias_text
 from assay.report.caveats import repetition_notes, scope_of, scopes_of
 from assay.report.charts.shares import shares_chart
@@ -270,7 +270,7 @@ def _views(answers: Sequence[Answered], filters: Sequence[Filter]) -> list[Decis
         views.append(
             DecisionView(
                 name, decision, words, OUTCOMES[decision.question][words.verdict],
-                next(iter(decision.placements), None), telling(decision), _change(decision),
+                next(iter(decision.placements), None), deciding_level(decision), _change(decision),
                 marks_of(filters, decision.levels), place in charts, charts.get(place, ""),
             )
         )  # fmt: skip
@@ -345,8 +345,8 @@ def _work(decision: Decision) -> tuple[str, str]:
 
 
 def _change(decision: Decision) -> Estimate | None:
-    """The share of time that the telling placement saves, or where costs are asked for, takes more."""
-    other = telling(decision)
+    """The share of time that the deciding placement saves, or where costs are asked for, takes more."""
+    other = deciding_level(decision)
     if other is None or other.saving is None:
         return None
     return other.saving if decision.question is Question.WORTH else more_time(other)

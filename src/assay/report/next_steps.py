@@ -14,7 +14,7 @@ from assay.report.typed import typed
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
-from assay.stats.sample import MACHINE, PLACEMENT, counts
+from assay.stats.sample import MACHINE, PLACEMENT, is_valid
 
 MARGIN = 1.2
 """So much longer than before repetitions may take, and still fit into the time that is asked for."""
@@ -157,7 +157,9 @@ def _reach_the_drives(run: RunData, decision: Decision) -> NextStep:
     own = [
         summary
         for summary in run.trials
-        if counts(summary) and summary.trial.placement.name in bases and levels.items() <= dict(summary.factors).items()
+        if is_valid(summary)
+        and summary.trial.placement.name in bases
+        and levels.items() <= dict(summary.factors).items()
     ]
     moved = max((summary.moved_bytes or 0 for summary in own), default=0)
     if not moved or not all(kind_of(medium).chosen for medium in own[0].trial.media):

@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, Outcome, decisive
 from assay.report.analysis import RunAnalysis, RunData
-from assay.report.answer import OUTCOMES, Answer, outcome_of, telling
+from assay.report.answer import OUTCOMES, Answer, deciding_level, outcome_of
 from assay.report.words import job_name, percent
 from assay.stats.decision import Decision
 
@@ -95,7 +95,7 @@ def answer_text(decisions: Sequence[Decision]) -> str:
 
 
 def _change(decision: Decision) -> str:
-    other = telling(decision)
+    other = deciding_level(decision)
     if other is None or other.saving is None:
         return ""
     share = other.saving.value
@@ -104,7 +104,7 @@ def _change(decision: Decision) -> str:
 
 
 def _answer(decision: Decision, answer: Answer) -> AnswerSummary:
-    other = telling(decision)
+    other = deciding_level(decision)
     saving = other.saving if other else None
     return AnswerSummary(
         subject=answer.subject,

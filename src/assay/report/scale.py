@@ -8,7 +8,7 @@ from assay.model.registry import SECTIONS
 from assay.model.scale import CheckId, ScaleCheck, ScaleReport
 from assay.model.section import RunView
 from assay.model.trial_summary import TrialSummary
-from assay.report.columns import Column, escaped, fitted, grid
+from assay.report.columns import Column, escaped, grid, layout_table
 from assay.report.templates import template
 from assay.report.words import number_text, seconds_text
 
@@ -52,7 +52,7 @@ class ScaleView(NamedTuple):
 
     def text(self) -> str:
         """The table, and which trials are excluded."""
-        lines = [f"{TITLE}:", *fitted(scale_columns(self.trials), WIDTH)]
+        lines = [f"{TITLE}:", *layout_table(scale_columns(self.trials), WIDTH)]
         for sentence in (NOTE, *self.excluded[:MOST_EXCLUDED]):
             lines += wrap(f"{sentence}.", WIDTH, initial_indent="  ", subsequent_indent="  ")
         return "\n".join(lines)

@@ -9,11 +9,11 @@ from assay.model.naming import bytes_text
 from assay.model.registry import SECTIONS
 from assay.model.section import RunView
 from assay.model.trial_summary import StagingUse, TrialSummary
-from assay.report.columns import RATIO, Column, fitted, grid
+from assay.report.columns import RATIO, Column, grid, layout_table
 from assay.report.nodes import TrialNodes, disks_note, node_columns, pair_columns
 from assay.report.templates import template
 from assay.report.words import seconds_text
-from assay.stats.sample import PLACEMENT, WORK, counts
+from assay.stats.sample import PLACEMENT, WORK, is_valid
 from assay.stats.staging import medians, staging_nodes
 
 WIDTH = 78
@@ -97,7 +97,7 @@ class StagingView(NamedTuple):
         """The tables, where they are news."""
         if not self.is_news:
             return ""
-        return "\n".join([f"{TITLE}:", *fitted(self.figures, WIDTH), *fitted(self.counted, WIDTH)])
+        return "\n".join([f"{TITLE}:", *layout_table(self.figures, WIDTH), *layout_table(self.counted, WIDTH)])
 
     def markdown(self) -> str:
         """The tables."""
@@ -194,7 +194,7 @@ def _staging(run: RunView) -> StagingView | None:
     """Make the section; None where no record says how much was staged."""
     by_levels: dict[tuple[tuple[str, str], ...], list[TrialSummary]] = {}
     for summary in run.trials:
-        if counts(summary) and summary.staged is not None:
+        if is_valid(summary) and summary.staged is not None:
             by_levels.setdefault(tuple(sorted(summary.factors.items())), []).append(summary)
     rows = [
         StagedTrials(dict(alike[0].factors), uses)

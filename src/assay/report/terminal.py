@@ -15,7 +15,7 @@ from assay.report.analysis import RunAnalysis, rows_shown
 from assay.report.answer import BLOCKED_HEAD, OUTCOMES, Answer, blocked_lines, interval_text
 from assay.report.bias import bias_text
 from assay.report.caveats import scopes_of
-from assay.report.columns import GAP, Column, combination_columns, fitted
+from assay.report.columns import GAP, Column, combination_columns, layout_table
 from assay.report.first_screen import MOST_SINGLE, caveats_of, headline_of
 from assay.report.medians import medians_note
 from assay.report.nodes import (
@@ -178,11 +178,11 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
         return
     console.print()
     print_text(console, f"Nodes of {trial.id}, while its jobs ran:", "bold")
-    for line in fitted(node_columns(nodes), console.width):
+    for line in layout_table(node_columns(nodes), console.width):
         print_line(console, line)
     if nodes.imbalances:
         print_text(console, f"{IMBALANCE_HEAD}:", "bold")
-        for line in fitted(imbalance_columns([(trial.id, nodes.imbalances)])[1:], console.width):
+        for line in layout_table(imbalance_columns([(trial.id, nodes.imbalances)])[1:], console.width):
             print_line(console, line)
         for words in imbalance_words([nodes.imbalances]):
             print_text(console, f"{words}.")
@@ -191,7 +191,7 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
         for words in network_lines(nodes, trial.cluster.network):
             print_text(console, f"{words}.")
         print_text(console, f"{PAIRS_HEAD}, MiB:", "bold")
-        for line in fitted(pair_columns(nodes, MOST_PAIRS), console.width):
+        for line in layout_table(pair_columns(nodes, MOST_PAIRS), console.width):
             print_line(console, line)
         if more > 0:
             print_text(console, f"and {more} more pairs with less, on the page", "dim")
@@ -224,7 +224,7 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
         columns.append(Column(head, list(map(_change, shares))))
         changes += shares
     if known:
-        yield from fitted([column for column in columns if any(column.cells)], width)
+        yield from layout_table([column for column in columns if any(column.cells)], width)
         if any(change and not change.significant for change in changes):
             yield f"{GAP}In square brackets: not significant."
     short = [one.name for one in breakdown.parts if not one.tested]
@@ -249,7 +249,7 @@ def _change(change: Change | None) -> str:
 def shares_lines(table: SharesTable, width: int) -> Iterator[Text]:
     """The columns' heads; then all jobs together and each job, with a line for each level."""
     columns, groups = columns_of(table, grouped=True)
-    head, *lines = fitted(columns, width)
+    head, *lines = layout_table(columns, width)
     yield Text(head, style="dim")
     last = ""
     for group, line, verdict in zip(groups, lines, columns[-1].cells, strict=True):
@@ -265,7 +265,7 @@ def shares_lines(table: SharesTable, width: int) -> Iterator[Text]:
 def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
     """Groups of placements under what they have in common. No cell is cut: columns are left out, names go above."""
     names = varying(rows)
-    head, *lines = fitted(combination_columns(rows), width)
+    head, *lines = layout_table(combination_columns(rows), width)
     last = None
     for row, line in zip(rows, lines, strict=True):
         if row.group != last:

@@ -16,7 +16,7 @@ from assay.stats.estimate import Estimate
 from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.nodes import RESOURCES, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
-from assay.stats.sample import Trials, counts
+from assay.stats.sample import Trials, is_valid
 from assay.stats.staging import figures
 from assay.stats.summary import Row
 from assay.stats.tables import prediction_row
@@ -162,7 +162,7 @@ def trial_values(
             "warm_up": summary.trial.warm_up,
             "status": str(summary.status),
             "outcome": str(summary.outcome),
-            "counts": counts(summary),
+            "counts": is_valid(summary),
             "source": summary.source,
             "struck_out": summary.struck_out,
             "error": summary.error,
@@ -178,7 +178,7 @@ def trial_values(
             "jobs": len(summary.jobs),
         }
     for summary in predicted:
-        yield {**prediction_row(summary), "counts": counts(summary)}
+        yield {**prediction_row(summary), "counts": is_valid(summary)}
 
 
 def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
@@ -198,7 +198,7 @@ def csv_lines(rows: Sequence[Mapping[str, Value]]) -> Iterator[str]:
 def combination_trials(rows: Sequence[Row], summaries: Sequence[TrialSummary]) -> list[list[str]]:
     """The ids of the trials that count for each combination; the trials are those that the rows are of."""
     counted = {
-        key: [summary.id for summary in combined if counts(summary)]
+        key: [summary.id for summary in combined if is_valid(summary)]
         for key, combined in by_combination(summaries).items()
     }
     return [[] if row.predictor else counted.get(levels_key(levels_of(row)), []) for row in rows]

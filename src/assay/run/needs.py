@@ -46,7 +46,7 @@ class Needs(Frozen):
 
     @property
     def most_s(self) -> float:
-        """The most."""
+        """The most time that all trials are likely to take together."""
         return sum(one.seconds if one.most_s is None else one.most_s for one in self.estimates.values())
 
 

@@ -17,12 +17,12 @@ from assay.stats.comparison import compare
 from assay.stats.decision import decisions
 from assay.stats.duration_history import Expected
 from assay.stats.machine_kind import machines_of
-from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, counts
+from assay.stats.sample import PLACEMENT, WORK, Levels, Trials, is_valid
 
 Blocks = Iterator[tuple[Trial, ...]]
 
 
-def fitted(plan: Plan, more: Blocks, possible: Callable[[ClusterSpec], ClusterSpec]) -> tuple[Plan, Blocks]:
+def fit_to_machine(plan: Plan, more: Blocks, possible: Callable[[ClusterSpec], ClusterSpec]) -> tuple[Plan, Blocks]:
     """The plan as this machine can run it, and its further repetitions.
 
     A trial gets what is `possible` in place of its cluster only where it stays a trial of its own, and no two levels
@@ -129,7 +129,7 @@ class RepetitionSchedule:
         here = [summary for summary, machine in places if last is not None and machine == last[1]]
         decided = self._decided(here)
         ran = {_levels_of(summary.trial) for summary in here if not summary.trial.warm_up}
-        open_levels = self._wanted - (ran - {_levels_of(summary.trial) for summary in here if counts(summary)})
+        open_levels = self._wanted - (ran - {_levels_of(summary.trial) for summary in here if is_valid(summary)})
 
         def open_work(trial: Trial) -> bool:
             return _levels_of(trial) in open_levels and work_of(trial) not in decided

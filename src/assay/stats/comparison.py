@@ -30,7 +30,7 @@ from assay.stats.sample import (
 )
 
 MOST_PAIRED = 4
-"""Of so many levels each is compared with each other, of more with the base only."""
+"""Up to this many levels are compared pairwise, beyond that only with the base."""
 LEAST_SECONDS = 0.5
 """Times below this are mostly the clock's and the scheduler's: they are not tested."""
 SIGN_FLIP_FROM, MOST_EXACT, FLIPS, SEED = 6, 12, 10_000, 20_140_814
@@ -45,7 +45,7 @@ class Comparison(Frozen):
 
     `ratio` is the time of `level` over that of `base`, with its 95 % confidence `interval`; `own_interval` is that
     by the run's own repetitions alone, with no noise borrowed (None without any). It is from `runs` and `base_runs`
-    trials, of which `pairs` are of one repetition (0 where levels took no turns). `p` is the two-sided p-value of a
+    trials, of which `pairs` are of one repetition (0 where they are unpaired). `p` is the two-sided p-value of a
     ratio of 1, and `p_adjusted` that after correction within its `family` of so many `comparisons`; both None where
     no test is made, as it could not be significant. `sign_flip_p` is that of the permutation test of the pairs,
     None below 6. `significant` says that `p_adjusted` is at most 5 %, and that the permutation test agrees.

@@ -46,8 +46,8 @@ from assay.stats.sample import (
     Levels,
     by_levels,
     combinations,
-    counts,
     in_plan_order,
+    is_valid,
     samples,
 )
 from assay.stats.threshold import Threshold, threshold_of
@@ -302,7 +302,7 @@ def decisions(
         if not (summary.trial.warm_up or summary.trial.varied):
             others, level = others_and_level(tuple(summary.trial.factors.items()), factor, plan.base)
             own = ran.setdefault(others, {})
-            own[level] = own.get(level, False) or counts(summary)
+            own[level] = own.get(level, False) or is_valid(summary)
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 

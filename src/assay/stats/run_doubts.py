@@ -13,7 +13,7 @@ from assay.stats.blocked import unexplained
 from assay.stats.drive_use import LATE_SHARE
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import Changed, machine_names, machine_of, machines_of
-from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, counts, is_wrong, samples
+from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, is_valid, is_wrong, samples
 from assay.stats.summary import outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
@@ -44,7 +44,7 @@ def processors_varied(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """
     combined: dict[object, list[tuple[float, str]]] = {}
     for summary in summaries:
-        used_s = (summary.cpu_ms or 0) / 1000 if counts(summary) else 0
+        used_s = (summary.cpu_ms or 0) / 1000 if is_valid(summary) else 0
         if used_s >= LEAST_S:
             key = (machine_of(summary), *sorted(summary.trial.factors.items()))
             combined.setdefault(key, []).append((used_s, summary.trial.id))
@@ -152,7 +152,7 @@ CLOCKS_APART = doubt_kind(
 
 def times_contradict(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where the jobs of trials took much less time than their step, or more."""
-    apart = [summary for summary in summaries if counts(summary) and summary.clocks_apart]
+    apart = [summary for summary in summaries if is_valid(summary) and summary.clocks_apart]
     named = [f"{summary.submitted_s:.1f} of {summary.run_step_s:.1f} s in {summary.id}" for summary in apart]
     return (
         [CLOCKS_APART.doubt(f"jobs and the step that ran them contradict each other: {first_few(named)}")]
@@ -251,7 +251,7 @@ def jobs_stood_still(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     still = sorted(
         (
             (job.elapsed_s - job.active_s, job, summary.trial.id)
-            for summary in summaries if counts(summary)
+            for summary in summaries if is_valid(summary)
             for job in summary.jobs
             if job.active_s is not None and job.elapsed_s - job.active_s >= max(STILL_S, STILL_SHARE * job.elapsed_s)
         ),
@@ -373,7 +373,7 @@ def promises_unequal(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt for each work whose trials are promised different things of the staged input."""
     works: dict[object, dict[str, tuple[str, str]]] = {}
     for summary in summaries:
-        if summary.staged is not None and counts(summary):
+        if summary.staged is not None and is_valid(summary):
             levels = tuple(sorted(summary.trial.levels.items()))
             key = (*(summary.trial.factors[name] for name in WORK), levels)
             told = summary.staged.guaranteed, summary.trial.id
@@ -409,7 +409,7 @@ def parts_apart(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     for summary in summaries:
         repetition, factors = summary.trial.repetition, summary.trial.factors
         whole_s[repetition] = whole_s.get(repetition, 0.0) + summary.took_s
-        if counts(summary):
+        if is_valid(summary):
             key = (machine_of(summary), *(factors[name] for name in WORK))
             began.setdefault((repetition, key), []).append(summary.began_ms)
     apart_s = [(repetition, (max(starts_ms) - min(starts_ms)) / 1000) for (repetition, _), starts_ms in began.items()]

@@ -52,7 +52,7 @@ def block_numbers(finished: Sequence[TrialSample]) -> Array:
     return np.array([places[turn] for turn in turns])
 
 
-def counts(summary: TrialSummary) -> bool:
+def is_valid(summary: TrialSummary) -> bool:
     """Whether a trial's time is one to reckon with.
 
     It is no warm-up, nor are its drives varied; it took time, its output is not wrong, its fault struck, and its scale
@@ -140,7 +140,7 @@ class Trials(list[TrialSummary]):
                 elapsed_s=summary.elapsed_s,
             )
             for summary, run, machine in zip(self, runs, self.machines, strict=True)
-            if counts(summary) and summary.elapsed_s
+            if is_valid(summary) and summary.elapsed_s
         ]
 
 

@@ -18,7 +18,7 @@ from assay.model.installed import kind_of
 from assay.model.trial_summary import TrialSummary
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
-from assay.stats.sample import PLACEMENT, Trials, counts
+from assay.stats.sample import PLACEMENT, Trials, is_valid
 
 SPEED_FACT = "bzip2_mb_s"
 """The fact that says how many MB one processor of the machine compresses in a second (`host.machine`)."""
@@ -150,7 +150,7 @@ def sensitivity_of(
         return None
     if not drives or not all(kind_of(medium).emulated for medium in drives):
         return None
-    counted = [summary for summary in of_decision if counts(summary)]
+    counted = [summary for summary in of_decision if is_valid(summary)]
     speeds = [float(speed) for summary in counted if (speed := summary.facts.get(SPEED_FACT))]
     base_s = base.elapsed_s.value
     halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)

@@ -18,9 +18,9 @@ from assay.stats.sample import (
     WORK,
     Levels,
     by_levels,
-    counts,
     in_plan_order,
     is_struck_out,
+    is_valid,
     is_wrong,
 )
 from assay.stats.threshold import Threshold, threshold_of
@@ -168,7 +168,7 @@ def _missing(trials: Sequence[Trial], by_id: Mapping[str, TrialSummary]) -> dict
     missing: dict[str, Missing] = {}
     for name in dict.fromkeys(trial.placement.name for trial in trials):
         ran = [by_id[trial.id] for trial in trials if trial.placement.name == name and trial.id in by_id]
-        if any(map(counts, ran)):  # on another machine, whose decision is another
+        if any(map(is_valid, ran)):  # on another machine, whose decision is another
             continue
         if not ran:
             missing[name] = Missing.NOT_RUN

@@ -27,9 +27,9 @@ from assay.stats.sample import (
     TrialSample,
     by_levels,
     combinations,
-    counts,
     in_plan_order,
     is_struck_out,
+    is_valid,
     is_wrong,
 )
 
@@ -102,7 +102,7 @@ def basis(comparison: Comparison) -> str:
     """The trials that it comes from."""
     if comparison.pairs:
         return f"{comparison.pairs} pair{'' if comparison.pairs == 1 else 's'}"
-    return f"{comparison.runs} against {comparison.base_runs} trials that took no turns"
+    return f"{comparison.runs} against {comparison.base_runs} trials, unpaired"
 
 
 def noise_words(noises: Sequence[Noise]) -> str:
@@ -359,7 +359,7 @@ def _row(
     comparison: Comparison | None,
     odd: Sequence[Outlier],
 ) -> Row:
-    finished = [summary for summary in summaries if counts(summary)]
+    finished = [summary for summary in summaries if is_valid(summary)]
     phases = [summary.phases for summary in finished if summary.phases is not None]
     names = dict.fromkeys(name for averages in phases for name in averages)
     return Row(

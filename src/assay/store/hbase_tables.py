@@ -20,7 +20,7 @@ from assay.host.processes import last_telling
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fault import Kept
 from assay.model.naming import nearest
-from assay.model.running_cluster import telling, unnoticed
+from assay.model.running_cluster import counting_bytes, unnoticed
 from assay.model.store import Store, below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
@@ -147,7 +147,7 @@ class HbaseTables(Store):
 
     def write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Add the lines of a stream, of which the last one needs no end."""
-        self._write(path, telling(filter(None, pieces), self._took))
+        self._write(path, counting_bytes(filter(None, pieces), self._took))
 
     def _write(self, path: str, pieces: Iterable[bytes]) -> None:
         """Give the pieces, none of which is empty, to a client's standard input."""

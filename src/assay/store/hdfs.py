@@ -24,7 +24,7 @@ from assay.model.naming import bytes_text, lettered_size
 from assay.model.node import Connect
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
-from assay.model.running_cluster import RunningCluster, telling, unnoticed
+from assay.model.running_cluster import RunningCluster, counting_bytes, unnoticed
 from assay.model.service import (
     ContainerStarts,
     Costs,
@@ -83,7 +83,7 @@ class WebHdfs(Store):
         flags = "create,ignore_client_locality"
         redirect = self._call("PUT", path, op="CREATE", overwrite="false", createflag=flags, noredirect="true")
         try:
-            answer = self._client.put(redirect["Location"], content=telling(pieces, self._took))
+            answer = self._client.put(redirect["Location"], content=counting_bytes(pieces, self._took))
         except self._broken as error:
             raise AssayError(f"writing {path} to HDFS broke off: {error}") from error
         self._check(answer, "CREATE", path)

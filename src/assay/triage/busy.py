@@ -119,7 +119,7 @@ class DriveTimes:
                 f"--prometheus {url} can't be asked: {error.reason}; look whether it is up, or leave it out"
             ) from None
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise BadInputError(f"--prometheus {url} gave an answer that lacks or garbles {error}") from None
+            raise BadInputError(f"--prometheus {url} gave an answer that is incomplete or malformed: {error}") from None
         self._busy = {_key(job): self._measure(job) for job in jobs}
         self._refuted = self._refute(jobs) | self._too_few(drives_named)
 

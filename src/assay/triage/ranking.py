@@ -224,7 +224,7 @@ class Batch(Frozen):
     at_once: float
     """How many jobs ran beside one another on average, while any did."""
     most_at_once: int
-    """The most."""
+    """The most jobs that ran beside one another at any time."""
     covered_s: float
     """How long any job ran."""
     worth: float

@@ -14,7 +14,7 @@ from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
 from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES, experiment_name
-from assay.report.columns import Column, fitted
+from assay.report.columns import Column, layout_table
 from assay.report.next_steps import NextStep
 from assay.report.templates import template
 from assay.report.typed import typed
@@ -269,7 +269,7 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
     print_text(console, f"{headline(summary)}.", "bold")
     for sentence in sums(summary):
         print_text(console, sentence)
-    for line in ("", *fitted(columns(shown, [_short(row.job) for row in shown]), console.width)):
+    for line in ("", *layout_table(columns(shown, [_short(row.job) for row in shown]), console.width)):
         print_line(console, line)
     if len(shown) < len(answer.rows):
         print_line(console, f"  and {_count(len(answer.rows) - len(shown), 'more job')}, all on the page")

@@ -7,7 +7,7 @@ from assay.model.trial_summary import TrialSummary
 from assay.report.charts import drawing as svg
 from assay.report.columns import interval_words
 from assay.report.words import seconds_text
-from assay.stats.sample import counts, is_wrong
+from assay.stats.sample import is_valid, is_wrong
 from assay.stats.summary import Row
 
 PALETTE = (svg.BLUE, svg.VERMILION, svg.GREEN, svg.PINK, svg.ORANGE, svg.SKY, svg.SLATE)
@@ -28,7 +28,7 @@ class ChartRow(NamedTuple):
     @property
     def times(self) -> list[float]:
         """Seconds of the trials that count."""
-        return [summary.elapsed_s for summary in self.trials if counts(summary) and summary.elapsed_s]
+        return [summary.elapsed_s for summary in self.trials if is_valid(summary) and summary.elapsed_s]
 
     @property
     def wrong(self) -> list[float]:

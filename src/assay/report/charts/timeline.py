@@ -141,7 +141,7 @@ class _Timeline:
         self._at = 0.0
 
     def drawn(self) -> str:
-        """All of it."""
+        """Draw the jobs, their tasks and the probes' charts on one axis of time, as SVG."""
         self._jobs()
         self._tasks_panel()
         below, top = len(self._parts), self._at
