@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 import pyarrow
-from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of
+from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
@@ -404,15 +404,17 @@ def a_a() -> str:
         ratios = log_ratios(pairs)
         low, high = deviation_interval(ratios)
         noise = f"{100 * stdev(ratios):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+        left = stdev(ratios) ** 2 / (2 * stdev(residual_logs(pairs)) ** 2)
         claimed = "something" if any(claims(run.plan, pairs)[1:]) else "nothing"
-        rows.append([workload, str(len(pairs)), noise, claimed])
+        rows.append([workload, str(len(pairs)), noise, f"{100 * left:.0f} %", claimed])
     fitted = fit_prior(list(residuals(samples(run.trials), PLACEMENT).values()))
     prior = (
         f"`fit_prior` takes from these workloads a deviation of {100 * fitted.deviation:.1f} % for one trial, worth "
         f"{fitted.freedom:.1f} degrees of freedom; the shipped prior is {100 * SHIPPED_PRIOR.deviation:.0f} %, worth "
         f"{SHIPPED_PRIOR.freedom:.0f}."
     )
-    heads = ["job", "pairs", "standard deviation of pairs' ratios (95 % interval)", "a report of them claims"]
+    deviation = "standard deviation of pairs' ratios (95 % interval)"
+    heads = ["job", "pairs", deviation, "variance that pairing leaves", "a report of them claims"]
     return "\n\n".join([_table(heads, rows), prior, doubts_line("a-a")])
 
 

@@ -355,7 +355,7 @@ class ExperimentFile(WithProperties):
     """Hadoop properties for all trials. They override the profiles. A list of levels makes a property a factor. Other
     services' properties stand under keys of their own ([below](#properties))."""
     replication: Many[Copies] = []
-    """Copies that the store keeps of its data ([by which property](#stores)), by default 1 on an embedded cluster. It
+    """Copies that the [store](#stores) keeps of its data, by default 1 on an embedded cluster. It
     keeps at most one on each worker; asking for more raises a doubt."""
     store: Many[OneStore] = [StoreSpec(kind=USUAL_STORE)]
     """The storage subsystem that holds the data ([stores](#stores)). A map says more of it than its name."""
