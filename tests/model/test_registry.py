@@ -150,7 +150,7 @@ def test_a_workload_outside_the_package_is_listed_after_the_core_s_and_is_one_th
         ("1 / 0", "assay_extras.toy can't be imported: ZeroDivisionError: division by zero; repair it"),
         ("def", "assay_extras.toy can't be imported: SyntaxError"),
         ("WORKLOADS.add('mine', {'kind': ['grep']})", "assay_extras.toy: the workload 'mine' is of type dict"),
-        ("WORKLOADS.add('mine', type('Mine', (Grep,), {'variants': 7}))", "has no `variants.items`"),
+        ("WORKLOADS.add('mine', type('Mine', (Grep,), {'known_options': 7}))", "has no `known_options.items`"),
         ("WORKLOADS.add(['mine'], Grep)", "the name of a workload is ['mine'], and must be a printable text"),
         ("WORKLOADS.add('mine', type('Mine', (Grep,), {}), place='first')", "'mine' is 'first', and must be a whole"),
         ("STORES.add('hdfs', STORES)", "the store 'hdfs' is of type Registry and has no `open`"),

@@ -72,8 +72,8 @@ def test_a_pair_may_be_left_out_by_hand(toys, tmp_path):
 
 
 def test_what_nothing_runs_is_refused(toys, tmp_path, monkeypatch):
-    dreamt = WORKLOADS["line-count"].variants["plain"].model_copy(update={"program": "dreams"})
-    monkeypatch.setattr(WORKLOADS["line-count"], "variants", {"plain": dreamt})
+    dreamt = VARIANTS["line-count/plain"].model_copy(update={"program": "dreams"})
+    monkeypatch.setitem(VARIANTS._kinds, "line-count/plain", dreamt)
     monkeypatch.delitem(VARIANTS._kinds, "line-count/scanned")
     with pytest.raises(BadInputError, match="line-count does not run on the engine mapreduce .*; nothing here runs it"):
         plan_of(tmp_path, "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n", TOYS)
@@ -88,7 +88,7 @@ def test_a_workload_of_the_core_runs_on_its_engine_and_store(name):
 
 
 def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_works(toys, tmp_path, monkeypatch):
-    monkeypatch.setattr(WORKLOADS["line-count"], "variants", {})
+    monkeypatch.delitem(VARIANTS._kinds, "line-count/plain")
     assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
     on_lines = [{"engine": "mapreduce", "store": store} for store in STORES_OF_LINES]
     on_lines.append({"engine": "tez", "store": "hdfs"})

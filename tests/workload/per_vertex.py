@@ -9,7 +9,7 @@ from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
 from assay.model.trial import WorkloadSpec
 from assay_extras.testing.fakes import FakeStore, Script
-from tests.workload.stored import GivenGraph
+from tests.workload.stored import GivenGraph, name_of
 
 FAR = 1 << 62
 
@@ -44,7 +44,7 @@ def outcome(kind, graph, lines, result, **options):
 
 
 def verdicts(kind, graph, lines, result, **options):
-    spec = WorkloadSpec(name="x", options={name.strip("_"): text for name, text in options.items()})
+    spec = WorkloadSpec(name=name_of(kind), options={name.strip("_"): text for name, text in options.items()})
     workload = kind(spec, "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines

@@ -3,8 +3,14 @@
 from assay.model.engine import LaunchReport
 from assay.model.input import GraphInput
 from assay.model.progress import Silent
+from assay.model.registry import WORKLOADS
 from assay_extras.testing.fake_hadoop import FakeEngine, FakeStore, Script
 from tests.builders import a_trial
+
+
+def name_of(kind):
+    """The name that a kind of workload is registered by."""
+    return next(name for name, registered in WORKLOADS.items() if registered is kind)
 
 
 class GivenGraph(GraphInput):

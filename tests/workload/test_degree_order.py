@@ -8,14 +8,15 @@ import pytest
 
 from assay.model.dataset import Graph, GraphFacts
 from assay.model.doubt import Outcome, overall
-from assay.model.engine import LaunchReport
+from assay.model.engine import HADOOP_JOBS, LaunchReport
 from assay.model.errors import AssayError, BadInputError
+from assay.model.installed import variants_of
 from assay.model.trial import WorkloadSpec
 from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
 from assay_extras.testing.fakes import FakeStore, Script
-from tests.workload.stored import GivenGraph
+from tests.workload.stored import GivenGraph, name_of
 
 FAR = 1 << 62
 COUNTS = ("vertices", "edges", "wedges", "triangles")
@@ -83,7 +84,7 @@ def friend_lines(graph, near):
 
 
 def judged(kind, variant, graph, lines, result):
-    workload = kind(WorkloadSpec(name="x", variant=variant), "/base", GivenGraph(graph))
+    workload = kind(WorkloadSpec(name=name_of(kind), variant=variant), "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
     return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
@@ -195,14 +196,19 @@ def test_a_graph_without_edges():
 
 def test_unknown_options_are_refused():
     with pytest.raises(BadInputError, match="has no options; leave 'exact' out"):
-        ClusteringCoefficient(WorkloadSpec(name="c", variant="intersect", options={"exact": "1"}), "/base")
+        ClusteringCoefficient(
+            WorkloadSpec(name="clustering-coefficient", variant="intersect", options={"exact": "1"}), "/base"
+        )
 
 
 @pytest.mark.parametrize("kind", [Triangles, MutualFriends])
 def test_the_estimates_fall_from_paper_to_tuned_to_intersect(kind):
     needs = [
-        kind(WorkloadSpec(name="x", variant=name), "/b", GivenGraph(facts=FACTS, staged_bytes=100_000)).estimate()
-        for name in kind.variants
+        kind(
+            WorkloadSpec(name=name_of(kind), variant=name), "/b", GivenGraph(facts=FACTS, staged_bytes=100_000)
+        ).estimate()
+        for name, variant in variants_of(name_of(kind)).items()
+        if variant.program == HADOOP_JOBS
     ]
     disks = [need.disk_bytes for need in needs]
     assert disks == sorted(disks, reverse=True)
@@ -213,7 +219,9 @@ def test_an_estimate_without_wedges_by_degree_takes_all_of_them():
     unknown = FACTS.model_copy(update={"wedges_by_degree": None})
 
     def needs(kind, variant, facts):
-        return kind(WorkloadSpec(name="x", variant=variant), "/b", GivenGraph(facts=facts)).estimate().disk_bytes
+        return (
+            kind(WorkloadSpec(name=name_of(kind), variant=variant), "/b", GivenGraph(facts=facts)).estimate().disk_bytes
+        )
 
     assert needs(Triangles, "tuned", unknown) > 10 * needs(Triangles, "tuned", FACTS) / 2
     clustering = ClusteringCoefficient, "intersect"

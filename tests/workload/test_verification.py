@@ -16,7 +16,7 @@ from assay.workload.components import Components
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
 from assay_extras.testing.fakes import FakeStore, Script
-from tests.workload.stored import GivenGraph
+from tests.workload.stored import GivenGraph, name_of
 
 FAR = 1 << 62
 
@@ -71,7 +71,7 @@ def moved(graph, literal_loops=False):
 
 
 def judged(kind, graph, lines, result, **options):
-    workload = kind(WorkloadSpec(name="x", options=options), "/base", GivenGraph(graph))
+    workload = kind(WorkloadSpec(name=name_of(kind), options=options), "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
     report = LaunchReport(jobs=(), result={**moved(graph), **result})

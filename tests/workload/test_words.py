@@ -9,12 +9,13 @@ import pytest
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LINES_OUTPUT
 from assay.model.errors import AssayError, BadInputError
+from assay.model.installed import variants_of
 from assay.model.progress import Silent
 from assay.model.trial import WorkloadSpec
 from assay.workload.grep import Grep
 from assay.workload.word_count import WordCount
 from assay.workload.word_frequency import WordFrequency, words_in
-from tests.workload.stored import an_engine, judge, staged
+from tests.workload.stored import an_engine, judge, name_of, staged
 
 TASKS = "org.apache.hadoop.mapreduce.TaskCounter"
 BOOK = (
@@ -172,5 +173,6 @@ def test_what_grep_leaves_between_its_jobs_lies_below_its_base():
     ],
 )
 def test_options_that_cant_be_are_refused(kind, options, message):
+    name = name_of(kind)
     with pytest.raises(BadInputError, match=message):
-        kind(spec("x", next(iter(kind.variants)), **options), "/base")
+        kind(spec(name, next(iter(variants_of(name))), **options), "/base")

@@ -38,7 +38,7 @@ from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text, nearest
-from assay.model.registry import WORKLOADS
+from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, SiteShape, WorkloadSpec
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
@@ -48,7 +48,6 @@ from assay.platform.configuration import read_site
 from assay.report.typed import typed
 from assay.report.words import print_line
 from assay.triage.names import run_name
-from assay.workload.command import COST
 
 FOLDER = Path("my-jobs")
 """Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
@@ -263,7 +262,8 @@ def run_job(
 
 def _least_s(sample_bytes: float) -> float:
     """Seconds that all trials of such a sample take, by what a jar is guessed to take that has not run here."""
-    return float(TRIALS * COST.estimate(Amounts(bytes=round(sample_bytes))).seconds)
+    cost = VARIANTS["command/own"].cost
+    return TRIALS * cost.estimate(Amounts(bytes=round(sample_bytes))).seconds if cost is not None else 0.0
 
 
 def _site_shape(memory: TrialMemory, count: int, other_count: int, read_bytes: float | None) -> SiteShape:

@@ -53,5 +53,5 @@ _ALL = (
     _command("grep/dataframe", _FRAMES),
     ("command/submitted", _SUBMITTED),
 )  # fmt: skip
-for _place, (_name, _variant) in enumerate(_ALL):
+for _place, (_name, _variant) in enumerate(_ALL, 100):
     VARIANTS.add(_name, _variant, _place)

@@ -189,23 +189,10 @@ def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[st
     yield service
 
 
-def brought_variants(workload: str) -> dict[str, Variant]:
-    """The variants that engines bring for a workload, by name."""
+def variants_of(workload: str) -> dict[str, Variant]:
+    """The variants of a workload by name, in their order: the usual one first."""
     start = f"{workload}/"
     return {name.removeprefix(start): variant for name, variant in VARIANTS.items() if name.startswith(start)}
-
-
-def variants_of(workload: str) -> dict[str, Variant]:
-    """All variants of a workload by name: its own, then those that engines bring.
-
-    Raises BadInputError where an engine brings one that the workload has itself.
-    """
-    own, brought = WORKLOADS[workload].variants, brought_variants(workload)
-    for name in own.keys() & brought.keys():
-        raise BadInputError(
-            f"an engine brings the variant {name!r} of {workload}, which has one of its own; rename the engine's"
-        )
-    return {**own, **brought}
 
 
 def variants_on(workload: str, engine: EngineKind) -> list[str]:

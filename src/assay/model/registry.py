@@ -37,7 +37,7 @@ class Command(NamedTuple):
 
 
 WORKLOADS: "Registry[WorkloadKind]" = Registry(
-    "workload", "assay.workload", parts=("takes", "summary", "variants.items", "known_options.items", "__call__")
+    "workload", "assay.workload", parts=("takes", "summary", "known_options.items", "__call__")
 )
 VARIANTS: "Registry[Variant]" = Registry("variant", "assay.engine", parts=("jobs", "program"))
 """What engines bring for workloads, each as `WORKLOAD/VARIANT`."""

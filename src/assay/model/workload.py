@@ -13,8 +13,12 @@ from assay.model.quantity import Kind
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate, WorkloadSpec
 
-JOB_S = 9.0
-"""What starting a job takes, roughly."""
+MIB = 1 << 20
+JOB_S, HADOOP_JOB_S = 9.0, 12.0
+"""What starting a job takes, roughly, of the jobs jar and of Hadoop's own."""
+BYTES_S, RECORD_S = 80e6, 1.6e-6
+"""Bytes that pass through a job in a second, and seconds for a record that it shuffles: roughly, on a present-day disk
+and core pair."""
 
 
 class Cost(Frozen):
@@ -52,10 +56,18 @@ class Cost(Frozen):
         )
 
 
+def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 * MIB) -> Cost:
+    """Return the cost of Hadoop's own jobs by their input's bytes: seconds for a byte, and copies held at once."""
+    return Cost(
+        jobs=jobs, start_s=HADOOP_JOB_S, seconds=Amounts(bytes=byte_s), disk_bytes=Amounts(bytes=copies),
+        fixed_memory_bytes=memory_bytes,
+    )  # fmt: skip
+
+
 class Variant(Frozen):
     """A version of a workload's algorithm: what sets it apart, its jobs in their order, and what it needs.
 
-    A workload comes with variants of its own; an engine adds those that it runs to VARIANTS.
+    Engines add those that they run to VARIANTS, each as `WORKLOAD/VARIANT`; the first of a workload is its usual one.
     """
 
     about: str
@@ -115,10 +127,10 @@ class WorkloadKind(Protocol):
     A graph that it `takes` is the experiment's dataset; its options describe any other input. `result` says what its
     output has, by line or file; `verified` how that is judged, and against what. With `plain_output` that needs files
     that aren't compressed, written by reducers. `output_replication` is the Hadoop property that says how many copies
-    the output has, by default one, where `dfs.replication` does not; else empty. `variants` are its own, beside those
-    that engines bring. With `needs_files` its data are files, and not only lines, which any store holds. `result_kinds`
-    declares which of the numbers that it reports of itself are times or rates. Reports call it after the first option
-    of `named_by` that it has. `base` is the path in the store for all files of one run.
+    the output has, by default one, where `dfs.replication` does not; else empty. With `needs_files` its data are files,
+    and not only lines, which any store holds. `result_kinds` declares which of the numbers that it reports of itself
+    are times or rates. Reports call it after the first option of `named_by` that it has. `base` is the path in the
+    store for all files of one run.
     """
 
     @property
@@ -133,8 +145,6 @@ class WorkloadKind(Protocol):
     def result(self) -> str: ...  # noqa: D102
     @property
     def verified(self) -> str: ...  # noqa: D102
-    @property
-    def variants(self) -> Mapping[str, Variant]: ...  # noqa: D102
     @property
     def known_options(self) -> Mapping[str, Option]: ...  # noqa: D102
     @property

@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.dataset import Amounts, InputKind
+from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, Launch, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.input import GraphInput, Input
-from assay.model.installed import brought_variants
+from assay.model.installed import variants_of
 from assay.model.naming import nearest, size_of
 from assay.model.progress import Progress
 from assay.model.quantity import Kind
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate, WorkloadSpec
-from assay.model.workload import Cost, Option, Variant
+from assay.model.workload import Option, Variant
 
 MOST_DIGITS = 18
 """Any number of so many digits fits into Java's `long`."""
@@ -88,22 +88,6 @@ class WorkloadOptions:
         return BadInputError(f"workload {self._workload}: {name} is {self._texts[name]!r}, and must be {requirement}")
 
 
-MIB = 1 << 20
-# Rough costs on a present-day disk and core pair, used for estimates before a run only: starting one of Hadoop's own
-# jobs, bytes that pass through a job, and records that it shuffles.
-HADOOP_JOB_S = 12.0
-BYTES_S = 80e6
-RECORD_S = 1.6e-6
-
-
-def hadoop_cost(jobs: int, byte_s: float, copies: float, memory_bytes: int = 64 * MIB) -> Cost:
-    """Return the cost of Hadoop's own jobs by their input's bytes: seconds for a byte, and copies held at once."""
-    return Cost(
-        jobs=jobs, start_s=HADOOP_JOB_S, seconds=Amounts(bytes=byte_s), disk_bytes=Amounts(bytes=copies),
-        fixed_memory_bytes=memory_bytes,
-    )  # fmt: skip
-
-
 class BaseWorkload:
     """A workload described by class attributes, which say all that a `WorkloadKind` has to.
 
@@ -120,7 +104,6 @@ class BaseWorkload:
     source: ClassVar[str]
     result: ClassVar[str]
     verified: ClassVar[str]
-    variants: ClassVar[Mapping[str, Variant]]
     known_options: ClassVar[Mapping[str, Option]] = {}
     plain_output: ClassVar[bool] = True
     output_replication: ClassVar[str] = ""
@@ -157,8 +140,8 @@ class BaseWorkload:
 
     @cached_property
     def all_variants(self) -> Mapping[str, Variant]:
-        """Its own and those that engines bring."""
-        return {**self.variants, **brought_variants(self.spec.name)}
+        """Those that engines bring, by name."""
+        return variants_of(self.spec.name)
 
     @property
     def input_path(self) -> str:

@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from assay.model.registry import WORKLOADS
-from assay.model.workload import Option, Variant
-from assay.workload.graph import Oracle, Values, VertexValues, iterations
+from assay.model.workload import Option
+from assay.workload.graph import Oracle, Values, VertexValues
 
 SMALLEST = "smallest"
 MOST_SOURCES = 32
@@ -26,15 +26,6 @@ class BreadthFirstDistances(VertexValues):
         "every distance, and the counters of reached vertices, levels, iterations and messages, equal those of "
         "NetworKit's breadth-first searches"
     )
-    variants = {
-        "paper": Variant(
-            about="one job per hop reaches the neighbours of the previous job's vertices",
-            jobs=("friend-lists", "iteration 1", "..."),
-            command="breadth-first-distances",
-            # Social networks are small worlds; one iteration per hop to the farthest vertex, and one that finds none.
-            cost=iterations(10),
-        )
-    }
     known_options = {
         "from": Option(
             SMALLEST,

@@ -7,14 +7,12 @@ degree below 2 have coefficient 0 and count in the mean.
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.dataset import Amounts
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Variant
 from assay.workload.base import each_once, output_table, whole
-from assay.workload.graph import EDGES, IDS, SHIPPED_BYTES, GraphWorkload, Oracle, directed, judge_counters
+from assay.workload.graph import GraphWorkload, Oracle, judge_counters
 
 # NetworKit's quotient may differ in the last bits; the jobs' mean is rounded to 1e-9 in each reduce task.
 COEFFICIENT_ERROR = 1e-12
@@ -34,18 +32,6 @@ class ClusteringCoefficient(GraphWorkload):
         "every vertex occurs once; degrees equal numpy's, triangles NetworKit's edge scores, coefficients NetworKit's"
         " LocalClusteringCoefficient to 1e-12; both averages agree to 1e-6; the counters agree"
     )
-    variants = {
-        "intersect": Variant(
-            about="finds triangles by intersecting lists of neighbours of higher degree",
-            jobs=("degrees", "directions", "corners", "coefficients"),
-            command="clustering-coefficient",
-            # Lists are sent along edges, then at most one count for each vertex and two for each edge.
-            cost=directed(
-                4, IDS + EDGES, SHIPPED_BYTES * (2 * IDS + EDGES), lists=True,
-                memory_bytes=Amounts(nodes=400, edges=250),
-            ),
-        )
-    }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         output_lines = store.lines(self.output_path)

@@ -33,7 +33,7 @@ from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.store import Store, files_of, names_store
 from assay.model.trial import ResourceEstimate
 from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, WorkloadOptions, hadoop_cost
+from assay.workload.base import BaseWorkload, WorkloadOptions
 
 _MOST_MANIFEST_BYTES = 1 << 20
 _OF_CLASS = ".class"
@@ -224,9 +224,6 @@ def fetch(store: Store, path: str, folder: Path) -> None:
 
 
 _ERROR_LINES = 8
-# What a job does that nobody knows: as much as a sort, which is more than most do. What is in the store already, or
-# made by the jar, is not counted.
-COST = hadoop_cost(2, 5 / BYTES_S, copies=5)
 
 
 class CommandWorkload(BaseWorkload):
@@ -241,9 +238,6 @@ class CommandWorkload(BaseWorkload):
         "`verify` runs without a shell: exit code 0 passes, any other fails with its last 5 lines; unknown without "
         "`verify`, or if it can't be started or takes longer than `verify_seconds`"
     )
-    variants = {
-        "own": Variant(about="the jar's jobs; JAR is the name of its file", jobs=("JAR 1", "..."), cost=COST),
-    }  # fmt: skip
     plain_output = False
     named_by = ("name", "class", "jar")
     known_options = {

@@ -4,22 +4,12 @@ As the thesis has it (section 4.2, algorithm 2), and by alternating large-star a
 Connected Components in MapReduce and Beyond, SoCC 2014) until one task's memory holds the rest. Both are iterative.
 """
 
-from assay.model.dataset import Amounts
 from assay.model.registry import WORKLOADS
-from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S
-from assay.workload.graph import IDS, STAGED, VERIFY, Oracle, Values, VertexValues, iterations
+from assay.model.workload import Option, Variant
+from assay.workload.graph import Oracle, Values, VertexValues
 
 UNTIL_SETTLED = "until settled"
 _IN_MEMORY, _MOST_IN_MEMORY = "vertices-in-memory", 1 << 28
-# Social networks are small worlds; the number of iterations is the eccentricity of each component's smallest id.
-_LIKELY_ITERATIONS = 10
-# At most: without memory the first job sends each edge twice, as 18 bytes that are spilled and merged, and writes a
-# line of 16 for each. On real graphs the later jobs send about one pair more for each edge and ten for each vertex.
-_STARS_COST = Cost(
-    jobs=3, seconds=RECORD_S * Amounts(nodes=10, edges=3), disk_bytes=2 * STAGED + (3 * 18 + 16) * IDS,
-    memory_bytes=VERIFY,
-)  # fmt: skip
 
 
 class Components(VertexValues):
@@ -36,22 +26,6 @@ class Components(VertexValues):
         "the component of every vertex equals NetworKit's, and the jobs' counter their number; after a given number "
         "of `iterations` each vertex has the smallest id within as many hops"
     )
-    variants = {
-        "paper": Variant(
-            about="as published: the smallest ids travel along edges, until an iteration changes nothing",
-            jobs=("friend-lists", "iteration 1", "..."),
-            command="components",
-            options=("iterations",),
-            cost=iterations(1 + _LIKELY_ITERATIONS),
-        ),
-        "tuned": Variant(
-            about="large-star and small-star alternate, until one reducer's memory holds the rest and contracts it",
-            jobs=("large-star 1", "small-star 1", "...", "contraction 1"),
-            command="components-tuned",
-            options=(_IN_MEMORY,),
-            cost=_STARS_COST,
-        ),
-    }
 
     known_options = {
         "iterations": Option(
@@ -79,7 +53,9 @@ class Components(VertexValues):
         return (f"--max-iterations={self._most}", *further)
 
     def likely_jobs(self, variant: Variant) -> float | None:
-        return None if self._iterations is None else 1 + min(self._iterations, _LIKELY_ITERATIONS)
+        if self._iterations is None or variant.cost is None:
+            return None
+        return min(1 + self._iterations, variant.cost.jobs)
 
     def expected(self, oracle: Oracle) -> Values:
         if self._iterations is None:

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from assay.model.dataset import Amounts
 from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Variant
-from assay.workload.base import RECORD_S, counters_agree, output_rows, whole
-from assay.workload.graph import IDS, STAGED, VERIFY, GraphWorkload
+from assay.workload.base import counters_agree, output_rows, whole
+from assay.workload.graph import GraphWorkload
 
 
 class DegreeDistribution(GraphWorkload):
@@ -20,18 +18,6 @@ class DegreeDistribution(GraphWorkload):
     source = "the standard definition"
     result = "`degree<TAB>vertices` for each degree that occurs; a vertex without an edge has degree 0"
     verified = "the histogram equals numpy's; the counters equal the vertices, edges and degrees"
-    variants = {
-        "plain": Variant(
-            about="counts degrees, then their histogram, both combined in maps", jobs=("degrees", "histogram"),
-            command="degree-distribution",
-            # The first job, at worst with nothing to combine: 11 bytes of lengths, id and count for each end of an
-            # edge, spilled and merged on both sides; then lines of 10 bytes.
-            cost=Cost(
-                jobs=2, seconds=RECORD_S * IDS, disk_bytes=2 * STAGED + 3 * 11 * IDS + Amounts(nodes=10),
-                memory_bytes=0.64 * VERIFY,
-            ),
-        )
-    }  # fmt: skip
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         graph = self.input.graph()

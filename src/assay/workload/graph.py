@@ -1,8 +1,6 @@
-"""Shared parts of the network-analysis workloads: the cost of directing edges, and the judging of outputs.
+"""Shared parts of the network-analysis workloads: the judging of outputs.
 
 It shares neither code nor algorithm nor reader with the MapReduce jobs.
-
-An edge leads from its end of lower degree to the other, and between equal degrees to the larger id.
 """
 
 from abc import abstractmethod
@@ -13,52 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.dataset import Amounts, Graph, InputKind
+from assay.model.dataset import Graph, InputKind
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput
 from assay.model.store import Store
-from assay.model.workload import Cost, Variant
-from assay.workload.base import RECORD_S, BaseWorkload, counters_agree, each_once, output_table, whole
-
-# Quantities that costs are declared by: staged bytes, and the ids that neighbour lists hold.
-STAGED = Amounts(bytes=1)
-IDS = Amounts(nodes=1, edges=2)
-# Resident memory of a verification: the graph and NetworKit's copy with edge ids.
-VERIFY = Amounts(nodes=100, edges=100)
-# A neighbour is about 10 bytes of text; each iteration holds it twice in HDFS (read and written), and about three
-# times in spills and merges.
-ADJACENCY_BYTES = 5 * 10
-# A record of small ids in the shuffle: packed keys and values, and the frame around them. Spilled, and merged on each
-# side.
-SHIPPED_BYTES = 3 * 14
-EDGES = Amounts(edges=1)
-# To find the degrees and direct the edges, two jobs ship each edge from both its ends, and hold it in lists.
-_LIST_BYTES = 2 * 4
-_DIRECTING_BYTES = 2 * STAGED + (SHIPPED_BYTES + _LIST_BYTES) * IDS
-_DIRECTING_RECORDS = Amounts(nodes=1, edges=4)
-# Where lists are sent instead of triads, an id takes a byte or two of its list.
-_LISTED_BYTES, _LISTED_S = Amounts(wedges_by_degree=3 * 2), Amounts(wedges_by_degree=RECORD_S / 20)
-_NOTHING = Amounts()
-
-
-def iterations(jobs: int, bytes_by_id: float = ADJACENCY_BYTES, memory_bytes: Amounts = VERIFY) -> Cost:
-    """Return the cost of jobs that each read, shuffle and write the whole graph and delete the previous output."""
-    disk_bytes = 2 * STAGED + bytes_by_id * IDS
-    return Cost(jobs=jobs, iterated=True, seconds=RECORD_S * IDS, disk_bytes=disk_bytes, memory_bytes=memory_bytes)
-
-
-def directed(
-    jobs: int, records: Amounts, disk_bytes: Amounts, other_disk_bytes: Amounts = _NOTHING, *, lists: bool = False,
-    memory_bytes: Amounts = VERIFY,
-) -> Cost:  # fmt: skip
-    """The cost of directing the edges, and of what is then shipped and held; `lists` along edges instead of triads."""
-    return Cost(
-        jobs=jobs, seconds=RECORD_S * (_DIRECTING_RECORDS + records) + (_LISTED_S if lists else _NOTHING),
-        disk_bytes=_DIRECTING_BYTES + disk_bytes + (_LISTED_BYTES if lists else _NOTHING),
-        other_disk_bytes=_DIRECTING_BYTES + other_disk_bytes, memory_bytes=memory_bytes,
-    )  # fmt: skip
+from assay.model.workload import Variant
+from assay.workload.base import BaseWorkload, counters_agree, each_once, output_table, whole
 
 
 class GraphWorkload(BaseWorkload):

@@ -20,8 +20,8 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost, output_rows, whole
+from assay.model.workload import BYTES_S, MIB, Option, hadoop_cost
+from assay.workload.base import BaseWorkload, output_rows, whole
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -193,9 +193,6 @@ class Grep(BaseWorkload):
         "every count equals that of Python's `re` over the same lines; counts never rise; the counters equal the "
         "matches; unknown if the different matches take more than 1 GiB of memory"
     )
-    variants = {
-        "stock": Variant(about="as Hadoop ships it", jobs=("search", "sort")),
-    }
     known_options = {
         "pattern": Option("un[a-z]+", "a regular expression, limited to what Java and Python have in common"),
         "group": Option("0", "the group of a match that is counted; 0 is the whole match"),

@@ -1,8 +1,7 @@
 """K-core decomposition: the core number of each vertex, by h-indices of estimates (1 job, and 1 per iteration)."""
 
 from assay.model.registry import WORKLOADS
-from assay.model.workload import Variant
-from assay.workload.graph import Oracle, Values, VertexValues, iterations
+from assay.workload.graph import Oracle, Values, VertexValues
 
 
 class KCore(VertexValues):
@@ -19,16 +18,6 @@ class KCore(VertexValues):
         "every core number, and the counted sum of them, equals that of NetworKit's CoreDecomposition, which removes "
         "vertices one by one"
     )
-    variants = {
-        "paper": Variant(
-            about="estimates start as degrees and fall to the h-index of the neighbours' estimates, until an "
-            "iteration changes none",
-            jobs=("friend-lists", "iteration 1", "..."),
-            command="k-core",
-            # Estimates settle slowly at the edges of the dense parts.
-            cost=iterations(25),
-        )
-    }
 
     def expected(self, oracle: Oracle) -> Values:
         cores = oracle.cores()

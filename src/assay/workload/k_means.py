@@ -24,11 +24,8 @@ from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Files, Store
 from assay.model.trial import ResourceEstimate
-from assay.model.workload import Option, Variant
+from assay.model.workload import HADOOP_JOB_S, MIB, RECORD_S, Option
 from assay.workload.base import (
-    HADOOP_JOB_S,
-    MIB,
-    RECORD_S,
     BaseWorkload,
     counters_agree,
     output_rows,
@@ -180,19 +177,6 @@ class KMeans(BaseWorkload):
         "sizes and counters agree; the run ended when nothing moved, or at the bound; the sum of squared distances "
         "never rose; with `assign` every point occurs once, with its nearest centre"
     )
-    variants = {
-        "paper": Variant(
-            about="as published: no combiner; all points go to one reducer, whatever `mapreduce.job.reduces` is",
-            jobs=("iteration 1", "..."),
-            command="k-means",
-            ships_all=True,
-        ),
-        "tuned": Variant(
-            about="maps combine points into sums; several reducers share the centres",
-            jobs=("iteration 1", "..."),
-            command="k-means-tuned",
-        ),
-    }
     known_options = {
         "points": Option("1000000", "number of generated points; the study had 10 million"),
         "attributes": Option("10", "numbers per generated point"),

@@ -8,10 +8,7 @@ import numpy as np
 
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Option, Variant
-from assay.workload.graph import ADJACENCY_BYTES, VERIFY, Oracle, Values, VertexValues, iterations
-
-# A message has 19 bytes, which are spilled, and merged on each side. The votes are sparse matrices beside the graph.
-_MESSAGE_BYTES = 3 * 19
+from assay.workload.graph import Oracle, Values, VertexValues
 
 
 class LabelPropagation(VertexValues):
@@ -28,14 +25,6 @@ class LabelPropagation(VertexValues):
         "every label, and the counters, equal those of the same rule as products of sparse matrices (scipy); the "
         "verdict states NetworKit's modularity of the communities"
     )
-    variants = {
-        "paper": Variant(
-            about="all labels change at once; the vertex's own label has a vote; the smallest label wins a tie",
-            jobs=("friend-lists", "iteration 1", "..."),
-            command="label-propagation",
-            cost=iterations(6, ADJACENCY_BYTES + _MESSAGE_BYTES, 2.5 * VERIFY),
-        )
-    }
     known_options = {"iterations": Option("5", "the largest number of iterations")}
 
     def read_options(self) -> None:

@@ -3,30 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.model.dataset import Amounts
 from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Option, Variant
-from assay.workload.base import RECORD_S, output_rows, whole
-from assay.workload.graph import (
-    EDGES,
-    SHIPPED_BYTES,
-    STAGED,
-    VERIFY,
-    GraphWorkload,
-    Oracle,
-    directed,
-    judge_counters,
-)
-
-# What closes triads, or intersects lists; and the friends of each edge of a triangle.
-_TRIADS, _FRIENDS = Amounts(edges=1, wedges_by_degree=1), Amounts(triangles=3)
-_FRIENDS_BYTES = 2 * SHIPPED_BYTES * _FRIENDS
-# Resident memory of the verification: the graph, NetworKit's copy with edge ids, and lists of both ends.
-_VERIFY = 2.5 * VERIFY
-_LISTS_COST = directed(4, EDGES + _FRIENDS, SHIPPED_BYTES * EDGES, _FRIENDS_BYTES, memory_bytes=_VERIFY)
+from assay.model.workload import Option
+from assay.workload.base import output_rows, whole
+from assay.workload.graph import GraphWorkload, Oracle, judge_counters
 
 _LITERAL_LOOPS = "literal-loops"
 # Every edge's list is compared up to this many edges; above it a seeded sample of this size.
@@ -44,34 +27,6 @@ class MutualFriends(GraphWorkload):
         "each edge's list equals the graph's (on large graphs those of 300,000 drawn edges); the lists add up to "
         "three times NetworKit's triangles; in `paper` the counter of triples fits the degrees"
     )
-    variants = {
-        "paper": Variant(
-            about="as published: triples from friend lists",
-            jobs=("friend-lists", "triples", "lists"),
-            command="mutual-friends",
-            options=(_LITERAL_LOOPS,),
-            counters={"triples": "triples"},
-            # A triple is a binary record of three ids that is spilled, and merged on each side.
-            cost=Cost(
-                jobs=3,
-                seconds=Amounts(degree_squares=RECORD_S),
-                disk_bytes=4 * STAGED + Amounts(degree_squares=3 * 26),
-                memory_bytes=_VERIFY,
-            ),
-        ),
-        "tuned": Variant(
-            about="each triangle is listed once, by open triads at its vertex of lowest degree",
-            jobs=("degrees", "directions", "closing", "lists"),
-            command="mutual-friends-tuned",
-            cost=directed(4, _TRIADS + _FRIENDS, SHIPPED_BYTES * _TRIADS, _FRIENDS_BYTES, memory_bytes=_VERIFY),
-        ),
-        "intersect": Variant(
-            about="each triangle is listed once, by intersecting lists of neighbours of higher degree",
-            jobs=("degrees", "directions", "intersection", "lists"),
-            command="mutual-friends-intersect",
-            cost=_LISTS_COST,
-        ),
-    }
     known_options = {
         _LITERAL_LOOPS: Option(
             "false",

@@ -7,15 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.input.directed import MOST_SCALE, Directed, DirectedInput
-from assay.model.dataset import Amounts, InputKind
+from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Cost, Option, Variant
+from assay.model.workload import Option, Variant
 from assay.workload.base import (
-    HADOOP_JOB_S,
-    RECORD_S,
     BaseWorkload,
     counters_agree,
     each_once,
@@ -70,17 +68,6 @@ class PowerIteration:
         return np.asarray(search.run().scores(), dtype=np.float64)
 
 
-# An edge or a vertex has 27 bytes in binary files and spills, of which there are about three, beside the edge's text.
-# By edge and by vertex, the memory is that of making the graph and verifying.
-_RECORDS = Amounts(nodes=1, edges=1)
-_COST = Cost(
-    jobs=0,
-    start_s=HADOOP_JOB_S,
-    iterated=True,
-    seconds=RECORD_S * _RECORDS,
-    disk_bytes=Amounts(bytes=1) + 4 * 27 * _RECORDS,
-    memory_bytes=Amounts(nodes=400, edges=90),
-)
 # Ranks agree when they differ by less than this share; sums of ranks when they differ by less.
 AGREEMENT = 1e-9
 
@@ -102,21 +89,6 @@ class PageRank(BaseWorkload):
         "c) of the last change (L1) of NetworKit's PageRank with sinks distributed; they add up to 1; the run ended "
         "at the first change below the tolerance, or at the bound; the counters agree"
     )
-    variants = {
-        "paper": Variant(
-            about="as in Pegasus: each iteration joins edges and ranks in one job, and adds up shares by target in "
-            "another",
-            jobs=("vertices", "join 1", "sum 1", "..."),
-            command="page-rank",
-            cost=_COST,
-        ),
-        "tuned": Variant(
-            about="one job per iteration: lists of targets pass through with the ranks, and maps combine shares",
-            jobs=("adjacency", "iteration 1", "...", "ranks"),
-            command="page-rank-tuned",
-            cost=_COST,
-        ),
-    }
     known_options = {
         "scale": Option("16", "2^scale vertices are generated (at most 31); all exist, with or without edges"),
         "edge_factor": Option("16", "edges drawn per vertex; equal edges count once"),

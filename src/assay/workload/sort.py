@@ -16,8 +16,8 @@ from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
+from assay.model.workload import Option
+from assay.workload.base import BaseWorkload, counters_agree
 
 _REDUCES, _REDUCES_PER_HOST = "mapreduce.job.reduces", "mapreduce.sort.reducesperhost"
 _RANGES = "mapreduce.totalorderpartitioner.path"
@@ -28,9 +28,6 @@ _SAMPLE = ("0.1", "10000", "10")
 # A tenth of the pairs is drawn, and each range needs a few of them.
 _PAIRS_PER_REDUCER = 100
 _SUM = (1 << 64) - 1
-
-# Input, output, and spills of both sides that may be merged once more; input and output are read again.
-_COST = hadoop_cost(2, 5 / BYTES_S + 2 / 400e6, copies=5)
 
 _COUNTERS = ("pairs_made", "pairs_read", "pairs_written")
 
@@ -61,20 +58,6 @@ class Sort(BaseWorkload):
         "previous key of its file (`total-order` and `rdd`: of all files in order), as many files as reducers; the "
         "counters of RandomWriter, maps and reducers equal the pairs"
     )
-    variants = {
-        "stock": Variant(
-            about="keys go to reducers by their hash: each output file is sorted, all of them together are not",
-            jobs=("sort",),
-            cost=_COST,
-        ),
-        "total-order": Variant(
-            about="keys go to reducers by ranges from a sample of the input: the output files "
-            "follow each other in order",
-            jobs=("sort",),
-            ordered=True,
-            cost=_COST,
-        ),
-    }
     known_options = {
         "size": Option("1GB", "keys and values together, without what a SequenceFile adds"),
         "files": Option("4", "number of input files and of the map tasks that write them"),

@@ -14,11 +14,10 @@ from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
+from assay.model.workload import Option
+from assay.workload.base import BaseWorkload, counters_agree
 
 _SUM = (1 << 64) - 1
-_CHECK_BYTES_S = 60e6
 
 
 class LinesDigest(NamedTuple):
@@ -56,15 +55,6 @@ class SortLines(BaseWorkload):
         "one pass over input and output: as many lines, the same sum of 64-bit BLAKE2 hashes, no line below the "
         "previous one; the counters of maps and reducers equal the lines"
     )
-    variants = {
-        "total-order": Variant(
-            about="lines go to reducers by ranges from a sample of the input: the reducers' lines follow each other in "
-            "order",
-            jobs=("sort",),
-            command="sort-lines",
-            cost=hadoop_cost(1, 5 / BYTES_S + 2 / _CHECK_BYTES_S, copies=5),
-        )
-    }
     known_options = {
         "size": Option("1GB", "bytes of generated text, as for `word-frequency`"),
         "files": Option("4", "number of its files"),

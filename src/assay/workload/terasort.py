@@ -19,12 +19,10 @@ from assay.model.errors import AssayError
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store, files_of
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, BaseWorkload, counters_agree, hadoop_cost
+from assay.model.workload import Option
+from assay.workload.base import BaseWorkload, counters_agree
 
 _REPLICATION = "mapreduce.terasort.output.replication"
-# All copies at once: input, output, and spills of both sides that may be merged once more.
-_COST = hadoop_cost(1, 5 / BYTES_S, copies=5)
 
 
 class TeraSort(BaseWorkload):
@@ -41,15 +39,6 @@ class TeraSort(BaseWorkload):
         "one pass over the sorted records: as many records and the same sum of CRC-32 checksums as were generated, "
         "and no key below the previous key; `validate` reports the same checksum and no disorder"
     )
-    variants = {
-        "stock": Variant(about="as Hadoop ships it", jobs=("sort",), cost=_COST),
-        "validate": Variant(
-            about="TeraValidate reads records that staging has sorted, and checks their order",
-            jobs=("validate",),
-            after="stock",
-            cost=hadoop_cost(2, 6 / BYTES_S, copies=5),
-        ),
-    }
     output_replication = _REPLICATION
     known_options = {"size": Option("1GB", "all records together; a multiple of 100 bytes")}
 

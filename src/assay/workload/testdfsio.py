@@ -16,8 +16,8 @@ from assay.model.progress import Progress
 from assay.model.quantity import Kind
 from assay.model.registry import WORKLOADS
 from assay.model.store import Files, Store, StoredFile, files_of
-from assay.model.workload import Option, Variant
-from assay.workload.base import MIB, BaseWorkload, hadoop_cost
+from assay.model.workload import MIB, Option
+from assay.workload.base import BaseWorkload
 
 SAMPLE_BYTES = 4096
 # Per file: its control file, and the task's share of the job's own small files.
@@ -34,10 +34,6 @@ _RESULTS = {
 _LINE = re.compile(r"^\s*([A-Z][^:]*):\s*(\S+)\s*$", re.MULTILINE)
 
 
-# One hard disk's rate, at which the files are written once and for `read` read once.
-_BYTES_S = 150e6
-
-
 class TestDfsIo(BaseWorkload):
     """Files of one size, written or read by as many map tasks at once as containers fit."""
 
@@ -51,15 +47,6 @@ class TestDfsIo(BaseWorkload):
         "number and lengths of the files; samples of their content at start, middle and end; the bytes that tasks and"
         " file system counted; throughput equals bytes over times"
     )
-    variants = {
-        "write": Variant(about="writes the files", jobs=("write",), cost=hadoop_cost(1, 1 / _BYTES_S, copies=1)),
-        "read": Variant(
-            about="reads files that staging has written",
-            jobs=("read",),
-            after="write",
-            cost=hadoop_cost(2, 2 / _BYTES_S, copies=1),
-        ),
-    }
     result_kinds = {
         **dict.fromkeys(("throughput_mib_s", "average_rate_mib_s", "rate_deviation_mib_s"), Kind.RATE),
         "exec_s": Kind.CLOCK_TIME,

@@ -14,12 +14,9 @@ from assay.model.engine import Engine, LaunchReport, stored
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
+from assay.model.workload import Option
+from assay.workload.base import BaseWorkload
 from assay.workload.text import counted_lines, judge_counts, pieces_of_text, with_counts, with_settings
-
-# Spills hold a thousand words per map task; the text, written and read, is all there is.
-_COST = hadoop_cost(2, 2 / BYTES_S, copies=1.1, memory_bytes=128 * MIB)
 
 
 class WordCount(BaseWorkload):
@@ -32,13 +29,6 @@ class WordCount(BaseWorkload):
     source = "RandomTextWriter and WordCount of hadoop-mapreduce-examples, unchanged; HPC study, section 3.1"
     result = "`word<TAB>count`"
     verified = "every count equals Python's over the same files; the counts and the counters add up to the words"
-    variants = {
-        "stock": Variant(
-            about="as Hadoop ships it",
-            jobs=("count",),
-            cost=_COST,
-        ),
-    }
     known_options = {
         "size": Option("1GB", "bytes of the words that RandomTextWriter writes"),
         "files": Option("4", "number of its files and of the map tasks that write them"),

@@ -14,8 +14,8 @@ from assay.model.engine import LaunchReport
 from assay.model.registry import WORKLOADS
 from assay.model.store import Store
 from assay.model.trial import ResourceEstimate
-from assay.model.workload import Option, Variant
-from assay.workload.base import BYTES_S, MIB, BaseWorkload, hadoop_cost
+from assay.model.workload import BYTES_S, MIB, Option, hadoop_cost
+from assay.workload.base import BaseWorkload
 from assay.workload.text import (
     OWN_FILES,
     TextCounter,
@@ -45,19 +45,6 @@ class WordFrequency(BaseWorkload):
         "Python counts the words again and compares every count; the sum and the counters equal the words; unknown if"
         " the different words take more than 1 GiB of memory"
     )
-    variants = {
-        "paper": Variant(
-            about="as published: maps combine the counts of a word at each spill",
-            jobs=("count",),
-            command="word-frequency",
-        ),
-        "plain": Variant(
-            about="no combiner: each occurrence is shuffled",
-            jobs=("count",),
-            command="word-frequency-plain",
-            ships_all=True,
-        ),
-    }
     known_options = {
         "size": Option(
             "1GB", "bytes of generated text: 50,000 made-up words with the frequencies of Zipf and Mandelbrot"
