@@ -177,10 +177,10 @@ def test_hosts_come_from_yarn_where_none_are_named(foreign):
     code = (
         "import sys; from assay.host.http import BoundedWeb; from assay.model.probe import ForeignCluster; "
         "from assay.model.installed import stack_of; from assay.model.existing import Site; from pathlib import Path; "
-        "from assay.platform.discovery import discover; from assay.platform.existing import worker_nodes; "
+        "from assay.platform.discovery import discover;"
         "ask, site = BoundedWeb(None).ask, Site({}, Path()); "
         "hosts, _ = discover(ask, {'resourcemanager': sys.argv[1]}, stack_of().existing, site); "
-        "print(sorted(worker_nodes(ForeignCluster(hosts, ask, daemons=stack_of().existing))))"
+        "print(sorted(ForeignCluster(hosts, ask, daemons=stack_of().existing).workers()))"
     )
     site = Path(foreign.conf_dir, "yarn-site.xml").read_text()
     (address,) = re.findall(r"yarn\.resourcemanager\.webapp\.address</name>\s*<value>([^<]+)", site)

@@ -17,6 +17,7 @@ import pytest
 from assay.host.lease import Lease
 from assay.model.network import LINKS
 from assay.model.probe import Scene
+from assay.model.record import REMOTE_NODES
 from assay.network.links import make_lans
 from assay.node.readings import SCRIPT
 from assay.node.ssh import SshNodes, SshOptions, ssh_command
@@ -135,7 +136,7 @@ def test_bytes_over_ssh_are_those_of_the_nodes_own_counters(nodes, tmp_path):
 
     with sshd_on(nodes, tmp_path, asking={"master"}):
         source = SshNodes(spec, os.environ, list, command)
-        scene = Scene(layout=a_scene().layout, sources=(source,))
+        scene = Scene(layout=a_scene().layout, sources={REMOTE_NODES: source})
         began = time.monotonic()
         with measured(lambda context: probes_of("default", context, foreign=True), scene) as seen:
             logging.info("connected in %.2f s", time.monotonic() - began)
@@ -186,7 +187,7 @@ def test_a_node_that_goes_away_ends_its_figures_and_no_others(nodes, tmp_path):
         time.sleep(1.2)
         source.mark("run")
         source.end()
-        ended = {reading.node: reading.ended for reading in readings if "run" in reading.ended}
+        ended = {reading.node: reading.files.ended for reading in readings if "run" in reading.files.ended}
         doubts = source.doubts()
         source.close()
     assert set(ended) == {"worker-1"}

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from assay.model.cluster import CLUSTERS, EmbeddedSpec, ExistingSpec, TrialCluster, UnmanagedSpec
+from assay.model.cluster import CLUSTERS, EmbeddedSpec, ExistingSpec, NodeSourceSpec, TrialCluster, UnmanagedSpec
 from assay.model.network import NO_NETWORK
-from assay.model.node_source import NodeSourceSpec
 from tests.toys import plugged_in
 
 OVER_SSH = {"hosts": ["a"], "user": "me", "port": None, "key": "/keys/id", "options": []}
@@ -18,7 +17,7 @@ SPEC = TypeAdapter(TrialCluster)
     "spec",
     [
         EmbeddedSpec(nodes=3, dilation="auto", jobs_at_once=2),
-        ExistingSpec(conf_dir=Path("/conf"), node_source=NodeSourceSpec(name="ssh", **OVER_SSH)),
+        ExistingSpec(conf_dir=Path("/conf"), node_sources=(NodeSourceSpec(name="ssh", options=OVER_SSH),)),
     ],
 )
 def test_it_is_read_back_as_it_was_written_with_what_its_kind_has_alone(spec):

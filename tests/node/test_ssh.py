@@ -53,10 +53,10 @@ def test_each_node_is_read_again_and_again_and_each_part_ends_with_a_reading_of_
     for host in ("one", "two"):
         own = [reading for reading in readings if reading.node == host]
         assert len(own) >= 6
-        assert [part for reading in own for part in reading.ended] == [None, "staging", "run"]
-        assert all(len(reading.ended) <= 1 for reading in own)
-        assert [one.at.clock_s for one in own] == sorted(one.at.clock_s for one in own)
-        assert own[0].files[Path("/proc/stat")].startswith("cpu ")
+        assert [part for reading in own for part in reading.files.ended] == [None, "staging", "run"]
+        assert all(len(reading.files.ended) <= 1 for reading in own)
+        assert [one.at_s for one in own] == sorted(one.at_s for one in own)
+        assert own[0].files.content[Path("/proc/stat")].startswith("cpu ")
 
 
 def test_a_host_that_is_named_twice_is_read_once(reads):
@@ -71,10 +71,10 @@ def test_a_clock_that_is_ahead_is_measured_and_taken_off(reads):
     source, readings = reads(["one"], {"one": ahead})
     source.mark(None)
     source.end()
-    offset_s, uncertainty_s = readings[-1].clock
+    offset_s, uncertainty_s = readings[-1].files.clock
     assert abs(offset_s - AHEAD_S) <= uncertainty_s + 0.001
     assert uncertainty_s < 0.5
-    assert abs(readings[-1].at.time_ms / 1000 - time.time()) < 2
+    assert abs(readings[-1].at_s - time.time()) < 2
 
 
 def test_what_ssh_says_last_is_the_reason_and_the_others_go_on(reads):
@@ -111,7 +111,7 @@ def test_a_node_that_hangs_later_is_given_up_and_its_end_is_told(reads, monkeypa
     time.sleep(2)
     source.mark("run")
     source.end()
-    assert [part for reading in readings for part in reading.ended] == [None]
+    assert [part for reading in readings for part in reading.files.ended] == [None]
     (doubt,) = source.doubts()
     assert doubt.kind == "nodes-lost"
     assert doubt.what.startswith("one: no longer read over SSH at ")

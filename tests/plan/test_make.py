@@ -175,12 +175,17 @@ def test_how_the_nodes_of_an_existing_cluster_are_read_goes_with_each_trial(tmp_
     with pytest.raises(BadInputError, match=r"key .*/id is not there; name the file of a private key"):
         plan_of(tmp_path, text)
     (tmp_path / "id").touch()
-    source = plan_of(tmp_path, text).trials[0].cluster.node_source
-    assert source.name == "ssh"
-    assert SshOptions(**source.options) == SshOptions(hosts=["a", "b"], user="me", port=2222, key=tmp_path / "id")
+
+    def sources(text):
+        return {source.name: source.options for source in plan_of(tmp_path, text).trials[0].cluster.node_sources}
+
+    assert SshOptions(**sources(text)["ssh"]) == SshOptions(hosts=["a", "b"], user="me", port=2222, key=tmp_path / "id")
     everywhere = text.replace("[a, b]", "from YARN")
-    assert plan_of(tmp_path, everywhere).trials[0].cluster.node_source.options["hosts"] == []
-    assert plan_of(tmp_path, text.replace("[a, b]", "a")).trials[0].cluster.node_source.options["hosts"] == ["a"]
+    assert sources(everywhere)["ssh"]["hosts"] == []
+    assert sources(text.replace("[a, b]", "a"))["ssh"]["hosts"] == ["a"]
+    both = sources(text.replace("conf,", "conf, prometheus: 'http://prom:9090/',"))
+    assert list(both) == ["ssh", "prometheus"]
+    assert both["prometheus"] == "http://prom:9090"
     for login, found in (
         ("{keytab: my/keytab, principal: me}", KerberosSpec(keytab=tmp_path / "my/keytab", principal="me")),
         ("{ticket_cache: /tmp/mine}", KerberosSpec(ticket_cache="/tmp/mine")),

@@ -11,19 +11,19 @@ from types import SimpleNamespace
 import pytest
 
 from assay.engine.existing import historyservers, resourcemanagers
+from assay.host.http import BoundedWeb
 from assay.host.kerberos import NoTicketError, Ticket
-from assay.model.cluster import ExistingSpec
+from assay.model.cluster import ExistingSpec, NodeSourceSpec
 from assay.model.engine import EngineKind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.existing import Site
 from assay.model.installed import kinds_of, stack_of
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
-from assay.model.node_source import NodeSourceSpec
 from assay.model.platform import PlatformContext
 from assay.model.probe import ForeignCluster, ForeignHost
 from assay.model.progress import Silent
-from assay.model.registry import ENGINES, SERVICES, STORES
+from assay.model.registry import ENGINES, NODE_SOURCES, SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import DaemonKind, Discovery, Service
 from assay.node.local import LocalNode
@@ -31,7 +31,7 @@ from assay.node.ssh import SshNodes
 from assay.platform import existing
 from assay.platform.configuration import derive_site, read_site, to_xml
 from assay.platform.distribution import Distribution, Java
-from assay.platform.existing import ExistingCluster, ExistingPlatform, daemons_of, ticket_doubts, worker_nodes
+from assay.platform.existing import ExistingCluster, ExistingPlatform, daemons_of, ticket_doubts
 from assay.store.hdfs_existing import namenodes
 from tests.builders import a_trial
 from tests.serving import serving
@@ -508,16 +508,17 @@ def test_each_daemon_is_asked_before_anything_starts(site, tmp_path, silent, ser
         ((404, {}), "HTTP status 404"),
     ],
 )
-def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(site, tmp_path, answer, why):
-    with serving({**Master("active").answers, "/prom/api/v1/query": answer}) as server:
-        cluster = with_own(a_served_site(site, server), tmp_path, prometheus=f"{server.url}/prom")
+def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(answer, why):
+    with serving({"/prom/api/v1/query": answer}) as server:
+        kind = NODE_SOURCES["prometheus"]
+        asked = f"{server.url}/prom", {}, BoundedWeb().ask
         if why is None:
-            cluster.check({})
+            kind.check(*asked)
             return
         with pytest.raises(
             BadInputError, match=rf"cluster: prometheus {server.url}/prom can't be asked: .*{why}.*leave"
         ):
-            cluster.check({})
+            kind.check(*asked)
 
 
 def test_certificates_are_looked_at_before_anything_starts(site, tmp_path):
@@ -594,22 +595,25 @@ def test_its_nodes_are_read_as_the_experiment_says_and_otherwise_not(site, tmp_p
 
     hosts = (ForeignHost("a", web={"nodemanager": ("http://a:8042",)}), ForeignHost("b"))
     foreign = ForeignCluster(hosts, None, daemons=stack_of().existing)
-    monkeypatch.setattr(ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None))
+    monkeypatch.setattr(
+        ExistingPlatform, "_cluster", SimpleNamespace(foreign=lambda _: foreign, login=None, web=BoundedWeb())
+    )
 
     def sources(**spec):
-        source = NodeSourceSpec(**spec) if spec else None
-        return platform(node_source=source)._scene(cluster, Layout.below(tmp_path)).sources
+        named = tuple(NodeSourceSpec(name=name, options=options) for name, options in spec.items())
+        return platform(node_sources=named)._scene(cluster, Layout.below(tmp_path)).sources
 
-    assert sources() == ()
-    (ssh,) = sources(name="ssh", hosts=["a"])
-    assert isinstance(ssh, SshNodes)
+    assert list(sources()) == ["daemons"]
+    all_sources = sources(ssh={"hosts": ["a"]}, prometheus="http://prom:9090")
+    assert set(all_sources) == {"nodes", "prometheus", "daemons"}
+    assert isinstance(all_sources["nodes"], SshNodes)
     with pytest.raises(BadInputError, match="ssh needs OpenSSH's client, and there is no `ssh` on the PATH"):
-        platform(node_source=NodeSourceSpec(name="ssh")).check({})
-    with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are ssh"):
-        platform(node_source=NodeSourceSpec(name="telnet")).check({})
+        platform(node_sources=(NodeSourceSpec(name="ssh", options={}),)).check({})
+    with pytest.raises(BadInputError, match="there is no way to read nodes 'telnet'; possible are "):
+        platform(node_sources=(NodeSourceSpec(name="telnet"),)).check({})
     with pytest.raises(AssayError, match="names no running node; list `hosts`"):
-        worker_nodes(foreign._replace(hosts=()))
-    assert worker_nodes(foreign) == ["a"]
+        foreign._replace(hosts=()).workers()
+    assert foreign.workers() == ["a"]
 
 
 def test_a_service_with_programs_of_its_own_is_refused_there(tmp_path):

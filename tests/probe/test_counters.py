@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from assay.model.probe import Quantity, Reading, SeriesTable
 from assay.model.quantity import Kind
 from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, WORD, PartTimes, Readings, step
 from assay.probe.disk import SECTORS_32_BITS
@@ -20,7 +21,16 @@ def times(*marks):
 PARTS = times((None, 0), ("staging", 10_000), ("run", 110_000), ("collect", 112_000))
 
 
-KINDS = {"read_bytes": Kind.BYTES, "sent_bytes": Kind.BYTES, "iowait_s": Kind.PROCESSOR_TIME}
+TABLE = SeriesTable({"read_bytes": Kind.BYTES, "sent_bytes": Kind.BYTES, "iowait_s": Kind.PROCESSOR_TIME})
+
+
+def read(time_ms, value, subject="disk", series="read_bytes", node="n", **of):
+    """A reading of one value."""
+    return Reading(node, time_ms / 1000, {Quantity(subject, series, **of): value})
+
+
+def used(time_ms, value):
+    return read(time_ms, value, "memory", "used_bytes", level=True)
 
 
 def amounts(readings, parts=PARTS):
@@ -28,9 +38,9 @@ def amounts(readings, parts=PARTS):
 
 
 def counted(*points, derived=False):
-    readings = Readings("p", KINDS)
+    readings = Readings("p", TABLE)
     for time_ms, value in points:
-        readings.count("n", "disk", "read_bytes", time_ms, value, derived=derived)
+        readings.add(read(time_ms, value, basis="estimated" if derived else "measured"))
     return readings
 
 
@@ -54,7 +64,7 @@ def test_of_a_part_that_was_hardly_seen_nothing_is_said():
     assert amounts(counted((0, 0), (60_000, 600))).keys() == {("n", "disk", "read_bytes", "staging")}
     late = amounts(counted((20_000, 0), (110_000, 900)))  # 90 of 100 s
     assert late["n", "disk", "read_bytes", "run"] == (900, "estimated")
-    assert amounts(Readings("p", KINDS)) == {}
+    assert amounts(Readings("p", TABLE)) == {}
 
 
 def test_what_has_no_figure_of_a_part_is_named():
@@ -67,11 +77,11 @@ def test_what_comes_or_goes_on_a_machine_that_is_read_is_not_missed():
     """Such as the interface of a container: the machine's other counters were read all the time."""
     for began_ms, ended_ms in ((60_000, 110_000), (0, 60_000)):
         readings = counted((0, 0), (60_000, 600), (110_000, 900))
-        readings.count("n", "interface", "read_bytes", began_ms, 1)
-        readings.count("n", "interface", "read_bytes", ended_ms, 2)
+        readings.add(read(began_ms, 1, "interface", "read_bytes", node="n"))
+        readings.add(read(ended_ms, 2, "interface", "read_bytes", node="n"))
         assert readings.uncovered(PARTS) == []
-        readings.count("other", "disk", "read_bytes", began_ms, 1)
-        readings.count("other", "disk", "read_bytes", ended_ms, 2)
+        readings.add(read(began_ms, 1, "disk", "read_bytes", node="other"))
+        readings.add(read(ended_ms, 2, "disk", "read_bytes", node="other"))
         assert "other in run" in readings.uncovered(PARTS)
 
 
@@ -84,9 +94,9 @@ def test_a_counter_that_began_anew_goes_on_from_there_as_an_estimate():
 
 @pytest.mark.parametrize("values", [(5482.82, 5482.81, 5482.82), (0.02, 0.0, 0.02), (61.5, 60.9, 61.5)])
 def test_time_that_steps_back_a_little_is_no_restart(values):
-    readings = Readings("p", KINDS)
+    readings = Readings("p", TABLE)
     for place, value in enumerate((values[0], *values, values[-1])):
-        readings.count("n", "processor", "iowait_s", 25_000 * place, value)
+        readings.add(read(25_000 * place, value, "processor", "iowait_s"))
     (amount,) = [one for one in readings.amounts(PARTS) if one.part == "run"]
     assert (amount.value, amount.basis) == (0.0, "estimated")  # 25 s between readings
     assert readings.broken() == []
@@ -101,18 +111,18 @@ def test_a_fall_that_is_no_new_beginning_is_told_and_counts_nothing():
 
 
 def test_a_later_boot_tells_a_new_beginning_also_where_the_counter_is_high_again():
-    readings = Readings("p", KINDS)
+    readings = Readings("p", TABLE)
     for time_ms, value, began_s in [(0, 80, 5e8), (10_000, 100, 5e8 + 1), (60_000, 70, 5e8 + 900), (110_000, 90, 0)]:
-        readings.count("n", "disk", "read_bytes", time_ms, value, began_s=began_s)
+        readings.add(read(time_ms, value)._replace(booted_s=began_s))
     assert amounts(readings)["n", "disk", "read_bytes", "run"] == (90, "estimated")
     assert readings.broken() == ["disk of n"]
 
 
 def test_a_counter_of_32_bits_runs_over_unless_its_machine_was_started_anew():
     for began_s, gained in ((7.0, 30), (100.0, 20)):
-        readings = Readings("p", KINDS)
+        readings = Readings("p", TABLE._replace(wraps={"sent_bytes": COUNT_32_BITS}))
         for time_ms, value, at_s in [(0, WORD - 10, 7.0), (10_000, WORD - 10, 7.0), (110_000, 20, began_s)]:
-            readings.count("n", "interface eth0", "sent_bytes", time_ms, value, wrap=COUNT_32_BITS, began_s=at_s)
+            readings.add(read(time_ms, value, "interface eth0", "sent_bytes")._replace(booted_s=at_s))
         assert amounts(readings)["n", "interface eth0", "sent_bytes", "run"][0] == gained
 
 
@@ -121,9 +131,9 @@ def test_what_is_derived_from_levels_is_an_estimate():
 
 
 def test_levels_have_their_peak_in_each_part():
-    readings = Readings("p", KINDS)
+    readings = Readings("p", TABLE)
     for time_ms, value in [(0, 5), (5_000, 9), (10_000, 7), (60_000, 3)]:
-        readings.level("n", "memory", "used_bytes", time_ms, value)
+        readings.add(used(time_ms, value))
     found = amounts(readings)
     assert found["n", "memory", "used_peak_bytes", "staging"] == (9, "estimated")
     assert found["n", "memory", "used_peak_bytes", "run"] == (7, "estimated")
@@ -132,7 +142,7 @@ def test_levels_have_their_peak_in_each_part():
 
 def test_samples_are_rates_of_counters_and_levels_as_they_were():
     readings = counted((0, 0), (1000, 500), (1050, 600), (1050, 900), (3050, 1600))
-    readings.level("n", "memory", "used_bytes", 10, 5)
+    readings.add(used(10, 5))
     found = [(one.subject, one.series, one.time_ms, one.value, one.node) for one in readings.samples()]
     assert found == [
         ("disk", "read_bytes_per_s", 1000, 500.0, "n"), ("disk", "read_bytes_per_s", 3050, 536.585, "n"),
@@ -144,8 +154,8 @@ def test_samples_are_rates_of_counters_and_levels_as_they_were():
 def test_a_reading_that_is_no_number_is_none_and_is_told(odd):
     """Also where it lies at the end of a part, and for levels."""
     readings = counted((0, 0), (10_000, odd), (20_000, 200), (60_000, odd), (110_000, 1100), (112_000, 1100))
-    readings.level("n", "memory", "used_bytes", 50_000, odd)
-    readings.level("n", "memory", "used_bytes", 60_000, 5.0)
+    readings.add(used(50_000, odd))
+    readings.add(used(60_000, 5.0))
     found = amounts(readings)
     assert found["n", "disk", "read_bytes", "run"][0] == 1000
     assert found["n", "memory", "used_peak_bytes", "run"][0] == 5.0

@@ -17,8 +17,10 @@ from assay.model.existing import Site
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
+from assay.model.registry import PROBES
 from assay.platform.discovery import discover
 from assay.probe.daemon_metrics import DaemonMetrics
+from tests.probe.faking import a_context
 from tests.serving import serving
 
 GIB = 1 << 30
@@ -89,10 +91,9 @@ class Cluster:
         self.addresses = {"namenode": self.master.url, "resourcemanager": self.master.url}
         self.web = BoundedWeb(bounds=Bounds(timeout_s=timeout_s, per_second=500))
 
-    def scene(self):
+    def foreign(self):
         hosts, overlooked = discover(self.web.ask, self.addresses, DAEMONS, Site({}, Path("conf")))
-        foreign = ForeignCluster(hosts, self.web.ask, None, overlooked, DAEMONS)
-        return Scene(Layout(neutral="/"), foreign=foreign)
+        return ForeignCluster(hosts, self.web.ask, overlooked, DAEMONS)
 
 
 @contextmanager
@@ -101,10 +102,12 @@ def a_cluster(count=2, timeout_s=10):
         yield Cluster(count, scope, timeout_s)
 
 
-def measured(cluster, act, probe=None, every_s=0.05):
-    """The probe after a trial in whose run `act` happens."""
-    probe = probe or DaemonMetrics(every_s, kept_s=0.0)
-    probe.attach(cluster.scene())
+def measured(cluster, act, kept_s=0.0):
+    """What was read in a trial in whose run `act` happens, and the doubts."""
+    foreign = cluster.foreign()
+    source = DaemonMetrics(foreign, every_s=0.05, kept_s=kept_s)
+    probe = PROBES["daemons"].make(a_context())
+    probe.attach(Scene(Layout(neutral="/"), foreign=foreign, sources={"daemons": source}))
     probe.mark(None)
     time.sleep(0.25)
     probe.mark("staging")
@@ -142,7 +145,6 @@ def test_bytes_processors_and_memory_of_each_machine():
     assert (busy.basis, 0.25 < busy.value < 1) == ("estimated", True)
     assert of["worker-2", "machine", "busy_s"].value < busy.value
     assert 0.2 < of["worker-1", "datanode", "cpu_s"].value < 2
-    assert of[None, "own", "requests_count"].value >= 9
     rates = [
         one
         for one in found.samples
@@ -249,7 +251,7 @@ def test_a_machine_that_yarn_loses_and_a_daemon_that_starts_anew_are_doubts():
             first.read, second.state = 10, "LOST"
 
         found, doubts = measured(cluster, act)
-    assert {doubt.kind for doubt in doubts} == {"machines-changed", "daemon-restarted"}
+    assert {doubt.kind for doubt in doubts} == {"machines-changed", "counters-restarted"}
     assert any("had worker-2 as LOST for a time" in doubt.what for doubt in doubts)
     assert amounts(found)["worker-1", "datanode", "hdfs_read_bytes"].value == 10
     assert amounts(found)["worker-1", "datanode", "hdfs_read_bytes"].basis == "estimated"
@@ -281,14 +283,13 @@ def test_daemons_that_refuse_a_login_are_one_doubt():
 def test_masters_that_do_not_list_machines_are_told():
     with a_cluster() as cluster:
         cluster.master.answers = {"/jmx": (403, {})}
-        scene = cluster.scene()
-        probe = DaemonMetrics()
-        probe.attach(scene)
-        assert {doubt.kind for doubt in probe.doubts()} == {"machines-overlooked"}
-        probe.close()
-        nothing = Scene(scene.layout, foreign=ForeignCluster((ForeignHost("x"),), cluster.web.ask, None, ("no list",)))
+        source = DaemonMetrics(cluster.foreign())
+        source.begin(lambda _: None)
+        assert {doubt.kind for doubt in source.doubts()} == {"machines-overlooked"}
+        source.close()
+        nothing = ForeignCluster((ForeignHost("x"),), cluster.web.ask, ("no list",))
         with pytest.raises(CannotMeasureError, match="no daemon of the cluster is known: no list"):
-            DaemonMetrics().attach(nothing)
+            DaemonMetrics(nothing).begin(lambda _: None)
 
 
 def test_counters_that_a_daemon_keeps_for_its_readers_are_waited_for():
@@ -310,7 +311,7 @@ def test_counters_that_a_daemon_keeps_for_its_readers_are_waited_for():
         def act():
             machine.written = 5 * GIB
 
-        found, _ = measured(cluster, act, DaemonMetrics(every_s=0.05, kept_s=kept_s + 0.1))
+        found, _ = measured(cluster, act, kept_s + 0.1)
     assert amounts(found)["worker-1", "datanode", "hdfs_written_bytes"].value == 5 * GIB
     assert amounts(found)["worker-1", "datanode", "hdfs_written_bytes"].basis == "measured"
     assert amounts(found, "staging")["worker-1", "datanode", "hdfs_written_bytes"].value == 0

@@ -23,7 +23,9 @@ from assay.model.probe import (
     ChartSeries,
     ProbeKind,
     Quantity,
+    Reading,
     Scene,
+    SeriesTable,
     WatchedDisk,
     WatchedProcess,
 )
@@ -80,13 +82,12 @@ names = some.from_regex(re.compile(r"[a-z]{1,6}_(s|bytes|count)"), fullmatch=Tru
 @given(some.dictionaries(names, some.sampled_from([Kind.BYTES, Kind.PROCESSOR_TIME])), some.sets(names))
 def test_rates_and_peaks_of_readings_are_declared_with_them(counters, levels):
     levels -= counters.keys()
-    readings = Readings("p", counters)
-    for at in (0, 1000):
-        for name in counters:
-            readings.count("n", "x", name, at, at)
-        for name in levels:
-            readings.level("n", "x", name, at, at)
-    made = with_derived(counters, sorted(levels))
+    table = SeriesTable(counters, sorted(levels))
+    readings = Readings("p", table)
+    values = [*(Quantity("x", name) for name in counters), *(Quantity("x", name, level=True) for name in levels)]
+    for at_s in (0.0, 1.0):
+        readings.add(Reading("n", at_s, dict.fromkeys(values, at_s)))
+    made = with_derived(table)
     samples = {sample.series for sample in readings.samples()}
     amounts = {amount.series for amount in readings.amounts([PartTime("run", 0, 1000)])}
     assert samples | amounts <= made.keys()

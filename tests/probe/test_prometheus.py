@@ -14,8 +14,10 @@ import pytest
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
+from assay.model.registry import NODE_SOURCES
 from assay.probe.prometheus import MOST_STEPS, WAIT_S, Prometheus
 from assay.probe.prometheus_server import GROUPS, chosen
+from assay.probe.remote_nodes import RemoteNodes
 from tests.serving import serving
 
 MB = 1_000_000
@@ -40,8 +42,10 @@ class Clock:
 CLOCK = Clock()
 
 
-def a_probe(wait_s=WAIT_S):
-    return Prometheus(wait_s, CLOCK.now, CLOCK.sleep)
+def a_source(server, *hosts, wait_s=WAIT_S):
+    hosts = hosts or (ForeignHost("worker-1.example.com"), ForeignHost("worker-2", "10.0.0.2"))
+    web = BoundedWeb(bounds=Bounds(per_second=1000))
+    return Prometheus(server.url, ForeignCluster(tuple(hosts), web.ask), wait_s, CLOCK.now, CLOCK.sleep)
 
 
 class Fake:
@@ -124,15 +128,10 @@ def a_prometheus(fake):
         yield server
 
 
-def scene(server, *hosts):
-    hosts = hosts or (ForeignHost("worker-1.example.com"), ForeignHost("worker-2", "10.0.0.2"))
-    web = BoundedWeb(bounds=Bounds(per_second=1000))
-    return Scene(Layout(neutral="/"), foreign=ForeignCluster(tuple(hosts), web.ask, server.url))
-
-
-def measured(server, *hosts, probe=None, before_end=lambda: None):
-    probe = probe or a_probe(wait_s=20)
-    probe.attach(scene(server, *hosts))
+def measured(server, *hosts, before_end=lambda: None):
+    source = a_source(server, *hosts, wait_s=20)
+    probe = RemoteNodes("prometheus", NODE_SOURCES["prometheus"].series)
+    probe.attach(Scene(Layout(neutral="/"), foreign=source._cluster, sources={"prometheus": source}))
     probe.mark(None)
     CLOCK.sleep(0.1)
     probe.mark("staging")
@@ -237,7 +236,7 @@ def test_machines_that_it_does_not_know_are_named():
         with pytest.raises(
             CannotMeasureError, match=r"no instance .* called as one of the cluster's machines \(lost-0"
         ):
-            a_probe().attach(scene(server, *hosts[1:]))
+            a_source(server, *hosts[1:]).begin(print)
 
 
 def test_a_machine_is_known_whatever_the_case_of_its_name_with_or_without_its_domain():
@@ -250,7 +249,7 @@ def test_a_machine_is_known_whatever_the_case_of_its_name_with_or_without_its_do
 def test_one_that_goes_away_meanwhile_is_a_doubt():
     with a_prometheus(Fake()) as server:
         found, (doubt,) = measured(server, before_end=server.answers.clear)
-    assert (found.samples, found.amounts) == ([], [])
+    assert (list(found.samples), found.amounts) == ([], [])
     assert doubt.kind == "prometheus-silent"
     assert "HTTP status 404" in doubt.what
 
@@ -279,20 +278,20 @@ def test_a_choice_that_would_be_too_long_for_an_address_is_not_made():
 
 def test_of_a_long_trial_no_more_points_are_asked_for_than_are_given():
     with a_prometheus(Fake()) as server:
-        probe = a_probe()
-        probe.attach(scene(server))
+        source = a_source(server)
+        source.begin(print)
         now = CLOCK.now()
-        probe._scrapes(now - 30 * 3600, now)
+        source._scrapes(now - 30 * 3600, now)
         query, _ = [query for path, query in server.asked if path.endswith("query_range")]
     assert (float(query["end"]) - float(query["start"])) / float(query["step"]) <= MOST_STEPS
 
 
 def test_without_one_nothing_is_missing():
-    probe = a_probe()
+    probe = RemoteNodes("prometheus", NODE_SOURCES["prometheus"].series)
     probe.attach(Scene(Layout(neutral="/"), foreign=ForeignCluster((), None)))
     probe.mark(None)
     probe.mark("run")
-    assert probe.evaluate().amounts == ()
+    assert probe.evaluate().amounts == []
     assert probe.doubts() == ()
 
 

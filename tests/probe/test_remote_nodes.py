@@ -4,11 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.probe import ClockOffset, ForeignCluster, ForeignHost, Moment, Reading, Scene
+from assay.model.probe import (
+    ClockOffset,
+    FilesRead,
+    ForeignCluster,
+    ForeignHost,
+    NodeSourceKind,
+    Quantity,
+    Reading,
+    Scene,
+    SeriesTable,
+)
+from assay.model.quantity import Kind
+from assay.model.record import REMOTE_NODES
+from assay.model.registry import NODE_SOURCES
 from assay.node.readings import NODES_UNREAD
-from assay.probe.remote_nodes import RemoteNodes
+from assay.probe.remote_nodes import RemoteNodes, _probes_of_values
 from assay.probe.sampler import measured, probes_of
 from tests.probe.faking import a_context, a_scene
+from tests.toys import plugged_in
 
 LISTING = tuple(map(Path, ("/sys/block/sda/device", "/sys/block/sr0/device", "/sys/class/net/eth0/device")))
 MEMINFO = (
@@ -46,13 +60,14 @@ class Recorded:
 
     def mark(self, part):
         self.calls.append(part)
+        return 0
 
     def end(self):
         for second in range(10, 16):
             for node in self.nodes:
-                at = Moment(second * 1000, float(second))
                 ended = [part for part, when in self.ends.items() if when == second]
-                self.receive(Reading(node, at, ClockOffset(0.25, 0.002), files(second, **self.how), LISTING, ended))
+                read = FilesRead(ClockOffset(0.25, 0.002), files(second, **self.how), LISTING, ended)
+                self.receive(Reading(node, float(second), files=read))
 
     def doubts(self):
         return (NODES_UNREAD.doubt("worker-9: not read over SSH: it is away"),)
@@ -61,9 +76,9 @@ class Recorded:
         self.calls.append("close")
 
 
-def seen_by(source, foreign=None):
-    scene = Scene(layout=a_scene().layout, sources=(source,), foreign=foreign)
-    with measured(lambda _: [RemoteNodes()], scene) as seen:
+def seen_by(source, foreign=None, name=REMOTE_NODES, **how):
+    scene = Scene(layout=a_scene().layout, sources={name: source}, foreign=foreign)
+    with measured(lambda _: [RemoteNodes(name, **how)], scene) as seen:
         seen.mark("staging")
         seen.mark("run")
     return seen
@@ -143,4 +158,41 @@ def test_an_existing_cluster_has_no_probe_of_this_machine_and_ours_none_remote_n
     assert "nodes" in foreign
     assert not foreign & own
     assert not probes_of("none", a_context(), foreign=True)
-    assert isinstance(RemoteNodes().name, str)
+    assert {"daemons", "prometheus"} < foreign
+
+
+class Counting(Recorded):
+    """A source of values: a counter that grows by 5 a second, and a level; it tells itself when parts end."""
+
+    def begin(self, receive):
+        self.receive, self.ends_ms = receive, iter([10_000, 12_000, 15_000])
+
+    def mark(self, _part):
+        return next(self.ends_ms)
+
+    def end(self):
+        for second in range(10, 16):
+            values = {
+                Quantity("disk", "read_bytes"): 5.0 * second,
+                Quantity("memory", "used_bytes", level=True): second,
+            }
+            self.receive(Reading("w1.example.com", float(second), values))
+
+    def doubts(self):
+        return ()
+
+
+def test_a_source_of_values_has_its_own_figures_of_each_node_and_part():
+    table = SeriesTable({"read_bytes": Kind.BYTES}, ["used_bytes"])
+    with plugged_in():
+        NODE_SOURCES.add("counting", NodeSourceKind(lambda *_: None, series=table, sure_parts=["run"]))
+        foreign = ForeignCluster((ForeignHost("W1"),), None)
+        seen = seen_by(Counting([], {}), foreign, "counting", series=table, sure=["run"])
+        kind = next(kind for name, kind, _ in _probes_of_values() if name == "counting")
+        assert {one.series for one in (*seen.samples, *seen.amounts)} == set(kind.series)
+    amounts = {(one.node, one.series, one.part): (one.value, one.basis) for one in seen.amounts if one.node}
+    assert amounts == {
+        ("W1", "read_bytes", "staging"): (10.0, "estimated"), ("W1", "read_bytes", "run"): (15.0, "measured"),
+        ("W1", "used_peak_bytes", "staging"): (12, "estimated"), ("W1", "used_peak_bytes", "run"): (15, "estimated"),
+    }  # fmt: skip
+    assert seen.doubts == ()

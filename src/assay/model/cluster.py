@@ -10,7 +10,6 @@ from assay.model.base import Frozen
 from assay.model.fault import Fault, worker_name
 from assay.model.kerberos import KerberosSpec
 from assay.model.network import NO_NETWORK, Networks
-from assay.model.node_source import NodeSourceSpec
 from assay.model.plugins import Registry
 from assay.model.scale import DEFAULT_CPUS
 
@@ -115,22 +114,27 @@ class UnknownSpec(UnmanagedSpec):
     model_config = ConfigDict(extra="allow")
 
 
+class NodeSourceSpec(Frozen):
+    """A way to read nodes: its name in NODE_SOURCES, and what the experiment says of it, as plain JSON."""
+
+    name: str
+    options: Any = None
+
+
 class ExistingSpec(UnmanagedSpec):
     """A cluster that is there already.
 
-    `conf_dir` is its Hadoop configuration. `ca_file` has the certificates that
-    its web interfaces are trusted by, `prometheus` is the address of a server that knows its machines, and `history`
-    the folder of its job histories, if they are to be read from there. `node_source` says how its nodes are read;
-    without it they are not read. `kerberos` is the login there; without it that of the environment, if the cluster's
-    configuration wants one.
+    `conf_dir` is its Hadoop configuration. `ca_file` has the certificates that its web interfaces are trusted by, and
+    `history` is the folder of its job histories, if they are to be read from there. `node_sources` say how its nodes
+    are read beside what its daemons tell of themselves. `kerberos` is the login there; without it that of the
+    environment, if the cluster's configuration wants one.
     """
 
     kind: str = EXISTING
     conf_dir: Path
     ca_file: Path | None = None
-    prometheus: str | None = None
     history: str | None = None
-    node_source: NodeSourceSpec | None = None
+    node_sources: tuple[NodeSourceSpec, ...] = ()
     kerberos: KerberosSpec | None = None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from assay.model.cluster import ClusterSpec, ExistingSpec
+from assay.model.cluster import ClusterSpec
 from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import MediumKind, Options
@@ -15,7 +15,6 @@ from assay.model.registry import (
     ENGINES,
     FACTS,
     MEDIA,
-    NODE_SOURCES,
     PLATFORMS,
     PROBES,
     SERVICES,
@@ -107,7 +106,6 @@ def stack_of(store: str = USUAL_STORE, engine: str | None = USUAL_ENGINE) -> Sta
 def kinds_of(trial: Trial) -> TrialKinds:
     """What the names in a trial stand for. Raises BadInputError for a name that stands for nothing here."""
     engine = ENGINES.find(trial.engine)
-    source = trial.cluster.node_source if isinstance(trial.cluster, ExistingSpec) else None
     specs = [spec for medium in trial.media for spec in (medium, medium.elsewhere) if spec is not None]
     return TrialKinds(
         platform=PLATFORMS.find(trial.cluster.kind),
@@ -118,7 +116,6 @@ def kinds_of(trial: Trial) -> TrialKinds:
         stack_of_store=stack_of(trial.store.kind, None),
         media={spec.kind: kind_of(spec) for spec in specs},
         workloads={spec.name: WORKLOADS[spec.name] for spec in trial.workload.each if spec.name in WORKLOADS},
-        node_source=NODE_SOURCES.find(source.name) if source is not None else None,
         facts=tuple(FACTS.values()),
     )
 

@@ -17,7 +17,7 @@ from assay.model.installation import Holder, Installation
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
 from assay.model.medium import Medium, MediumKind
-from assay.model.probe import NodeSourceKind, Probe, ProbeContext, Scene
+from assay.model.probe import Probe, ProbeContext, Scene
 from assay.model.progress import Progress
 from assay.model.scale import ScaleSeen
 from assay.model.service import Stack
@@ -153,8 +153,8 @@ class TrialKinds:
     """What the names in a trial stand for here.
 
     `stack` has the services of its store and engine, `stack_of_store` those of the store alone. `stager` is the engine
-    that stages its input, None where that is the jobs' own. `media` and `workloads` are by their names, `node_source`
-    reads the nodes of a cluster that is there already, and `facts` tell of this machine.
+    that stages its input, None where that is the jobs' own. `media` and `workloads` are by their names, `facts` tell of
+    this machine.
     """
 
     platform: PlatformKind
@@ -165,7 +165,6 @@ class TrialKinds:
     stack_of_store: Stack
     media: Mapping[str, MediumKind[Any]]
     workloads: Mapping[str, WorkloadKind]
-    node_source: NodeSourceKind | None
     facts: Sequence[Callable[[Installation], Mapping[str, Fact]]]
 
 

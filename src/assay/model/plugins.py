@@ -5,7 +5,7 @@ Python's path: `extras/` of the checkout, a folder of your own, an installed dis
 its kinds to registries; its heavy imports belong into the functions that it adds, so that `assay --help` stays quick.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Generic, TypeVar
@@ -31,7 +31,7 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         self._homes = homes
         self._parts = parts
         self._kinds: dict[str, Kind] = {}
-        self._late: list[tuple[str, Callable[[], Kind], int]] = []
+        self._late: list[Callable[[], Iterable[tuple[str, Kind, int]]]] = []
         self._places: dict[str, int] = {}
 
     def add(self, name: str, kind: Kind, place: int = LAST) -> None:
@@ -58,7 +58,11 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
 
     def add_late(self, name: str, make: Callable[[], Kind], place: int = LAST) -> None:
         """Add a kind that is made when this registry is first read: making it imports what takes long."""
-        self._late.append((name, make, place))
+        self._late.append(lambda: [(name, make(), place)])
+
+    def add_all_late(self, make: Callable[[], Iterable[tuple[str, Kind, int]]]) -> None:
+        """Add kinds, each with its name and place, that are made when this registry is first read."""
+        self._late.append(make)
 
     def find(self, name: str) -> Kind:
         """The kind of that name. Raises BadInputError with the nearest name where there is none."""
@@ -85,8 +89,8 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
             raise
         load_plugins()
         while self._late:
-            name, make, place = self._late[0]
-            self.add(name, make(), place)
+            for name, kind, place in self._late[0]():
+                self.add(name, kind, place)
             self._late.pop(0)
         return self._kinds
 

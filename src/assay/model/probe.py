@@ -15,13 +15,13 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt
+from assay.model.errors import AssayError
 from assay.model.existing import ExistingDaemon
 from assay.model.host_names import HostNames
-from assay.model.installation import Installation
 from assay.model.layout import Layout
 from assay.model.node import Node, ReadableNode
-from assay.model.quantity import Kind, kind_among
-from assay.model.record import Amount, Basis, Part, Sample
+from assay.model.quantity import Kind, Wrap, kind_among
+from assay.model.record import REMOTE_NODES, Amount, Basis, Part, Sample
 from assay.model.service import Counters
 from assay.model.signature import Counted, Requests
 from assay.model.trial import Landed
@@ -84,14 +84,12 @@ class ForeignHost(NamedTuple):
 class ForeignCluster(NamedTuple):
     """What lets an existing cluster be seen.
 
-    `ask` is the one way to its web interfaces: within bounds, with the rights that the user has there. `prometheus` is
-    the address of a Prometheus that knows the machines, if the user named one. `overlooked` says why some machines may
-    be missing among the hosts. `daemons` is what is known of its daemons' roles.
+    `ask` is the one way to its web interfaces: within bounds, with the rights that the user has there. `overlooked`
+    says why some machines may be missing among the hosts. `daemons` is what is known of its daemons' roles.
     """
 
     hosts: tuple[ForeignHost, ...]
     ask: Ask
-    prometheus: str | None = None
     overlooked: tuple[str, ...] = ()
     daemons: tuple[ExistingDaemon, ...] = ()
 
@@ -102,6 +100,15 @@ class ForeignCluster(NamedTuple):
             if host.address:
                 names.add(host.address, host.name)
         return names
+
+    def workers(self) -> list[str]:
+        """The machines on which the jobs' tasks run. Raises AssayError where none is known."""
+        roles = {daemon.role for daemon in self.daemons if daemon.runs_tasks}
+        hosts = [host.name for host in self.hosts if roles & host.web.keys()]
+        if not hosts:
+            why = "; ".join(self.overlooked) or "the cluster names no running node"
+            raise AssayError(f"{why}; list `hosts` in the experiment")
+        return hosts
 
 
 class CountingDaemon(NamedTuple):
@@ -118,9 +125,9 @@ class Scene(NamedTuple):
 
     `ports` are the daemons' listening ports by purpose, as their kinds name it; on those of the `copied` purposes
     workers' daemons take copies of data from their like. Without any `nodes` it is only this machine that can be
-    measured, and with a `foreign` cluster only that and what `sources` read there. `elsewhere` are the processes of
-    other nodes that share this machine: they and what they start are none of this node's, whoever started them.
-    `counting` are the daemons of Assay's own cluster that count what they do.
+    measured, and with a `foreign` cluster only that and what `sources` read there, each by the name of its probe.
+    `elsewhere` are the processes of other nodes that share this machine: they and what they start are none of this
+    node's, whoever started them. `counting` are the daemons of Assay's own cluster that count what they do.
     """
 
     layout: Layout
@@ -131,7 +138,7 @@ class Scene(NamedTuple):
     elsewhere: frozenset[int] = frozenset()
     foreign: ForeignCluster | None = None
     copied: frozenset[str] = frozenset()
-    sources: "tuple[NodeSource, ...]" = ()
+    sources: "Mapping[str, NodeSource]" = {}
     counting: tuple[CountingDaemon, ...] = ()
 
     def on(self, node: Node) -> "Scene":
@@ -164,33 +171,71 @@ class ClockOffset(NamedTuple):
     uncertainty_s: float
 
 
-class Reading(NamedTuple):
-    """Files of a node, all read at about one moment.
+class Quantity(NamedTuple):
+    """What a value is of: a subject (a medium, a group of processes, ...) and a series whose name ends in its unit.
 
-    `at` is that moment by this machine's clock, worked out from the node's and `clock`. `listing` are files of the
-    node's sysfs that tell what its devices are. `ended` are the parts of the trial that end with it; None is the
-    beginning of the first.
+    A counter's amount for a part of the trial is its difference between the part's ends. A level (`level=True`) is
+    taken as it is when the part ends: a peak that the instrument begins anew with each part, a size.
     """
 
-    node: str
-    at: Moment
+    subject: str
+    series: str
+    basis: Basis = "measured"
+    level: bool = False
+
+
+class FilesRead(NamedTuple):
+    """Files of a node, all read at about one moment.
+
+    `clock` is how that moment was worked out from the node's clock. `listing` are files of the node's sysfs that tell
+    what its devices are. `ended` are the parts of the trial that end with it; None is the beginning of the first.
+    """
+
     clock: ClockOffset
-    files: Mapping[Path, str]
+    content: Mapping[Path, str]
     listing: Sequence[Path]
     ended: Sequence[Part | None] = ()
 
 
+class Reading(NamedTuple):
+    """What a source has read of a node: when, by this machine's clock in seconds since the epoch, and what.
+
+    `values` are its counters and levels, `files` what probes work out such figures from. `booted_s` is when the node
+    was started, by its own clock; 0 where that is not known.
+    """
+
+    node: str
+    at_s: float
+    values: Mapping[Quantity, float] = {}
+    booted_s: float = 0.0
+    files: FilesRead | None = None
+
+
+class SeriesTable(NamedTuple):
+    """The series that a source reads: each counter's kind, the levels, and the counters that begin anew at a range.
+
+    A counter's or level's name may begin with `*`, which stands for anything.
+    """
+
+    counters: Mapping[str, Kind] = {}
+    levels: Sequence[str] = ()
+    wraps: Mapping[str, Wrap] = {}
+
+
 class NodeSource(Protocol):
-    """Reads files of nodes on which Assay runs nothing of its own, for the time of a trial.
+    """Reads nodes on which Assay runs nothing of its own, for the time of a trial.
 
     Its user's thread calls the methods in their order; readings come from any one thread at a time.
     """
 
     def begin(self, receive: Callable[[Reading], None]) -> None:
-        """Reach all nodes, and go on until `end`. What goes wrong with one is a doubt and stops no other."""
+        """Reach all nodes, and go on until `end`. What goes wrong with one is a doubt and stops no other.
 
-    def mark(self, part: Part | None) -> None:
-        """A part of the trial ends now (None: the first begins), which a reading of each node tells soon."""
+        Raises CannotMeasureError where nothing can be read.
+        """
+
+    def mark(self, part: Part | None) -> int:
+        """A part of the trial ends now (None: the first begins); gives when, in milliseconds since the epoch."""
 
     def end(self) -> None:
         """Read no more; all has been received afterwards."""
@@ -203,20 +248,10 @@ class NodeSource(Protocol):
 
 
 class NodeSourceContext(NamedTuple):
-    """What a way to read nodes is opened with.
+    """What a way to read nodes is opened with: the environment of all processes, and the cluster."""
 
-    `hadoop` is the command of the cluster's clients, `environment` that of all processes, and `installation` the copy
-    of Assay with what it brings. `lease_id` names the trial where others see it. `scratch` is a folder of this machine
-    that may be made, and goes with the trial. `workers` gives the nodes that run the jobs' tasks; it raises AssayError
-    where none is known.
-    """
-
-    hadoop: Path
-    installation: Installation
     environment: Mapping[str, str]
-    lease_id: str
-    scratch: Path
-    workers: Callable[[], Sequence[str]]
+    cluster: ForeignCluster
 
 
 def as_given(options: Any, _absolute: Callable[[Path], Path]) -> Any:
@@ -224,23 +259,39 @@ def as_given(options: Any, _absolute: Callable[[Path], Path]) -> Any:
     return options
 
 
-def always_possible(_environment: Mapping[str, str], _installation: Installation) -> None:
+def always_possible(_options: Any, _environment: Mapping[str, str], _ask: Ask) -> None:
     """Nothing has to be installed."""
 
 
 class NodeSourceKind(NamedTuple):
-    """A way to read nodes, as registered in NODE_SOURCES: its name is a key of `cluster` in an experiment.
+    """A way to read nodes, as registered in NODE_SOURCES.
 
-    `about` describes that key, whose value are the `options`. `located` gives them with whole paths, and `check` looks
-    whether this machine has what it takes, given the environment and this copy of Assay; both raise BadInputError
-    before anything starts.
+    Its name is a key of `cluster` in an experiment, which `about` describes and whose value is of the type `options`;
+    one without options always reads. `located` gives them with whole paths, and `check` looks whether it can work,
+    given the environment and the way to web interfaces; both raise BadInputError before anything starts.
+
+    `series` are those of its readings' values; a source without any gives files. `adds` and `columns` are as a
+    ProbeKind has them. The figures of parts that are not among the `sure_parts` are estimates.
     """
 
-    options: type[Frozen]
-    about: str
     open: Callable[[Any, NodeSourceContext], NodeSource]
+    options: Any = None
+    about: str = ""
     located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
-    check: Callable[[Mapping[str, str], Installation], None] = always_possible
+    check: Callable[[Any, Mapping[str, str], Ask], None] = always_possible
+    series: SeriesTable = SeriesTable()
+    adds: str = ""
+    columns: "tuple[NodeColumn, ...]" = ()
+    sure_parts: Collection[Part] | None = None
+
+    @property
+    def gives_files(self) -> bool:
+        """Whether its figures are worked out by the probes of files."""
+        return not self.series.counters
+
+    def probe(self, name: str) -> str:
+        """The name of the probe that takes its readings, if it is called so; all that give files have one."""
+        return REMOTE_NODES if self.gives_files else name
 
 
 SHORTEST_S = 0.1
@@ -263,19 +314,6 @@ class Interval(Generic[ReadingT]):
             return None
         self._began = (now.clock_s, reading)
         return None if began is None else (now.clock_s - began[0], began[1])
-
-
-class Quantity(NamedTuple):
-    """What a total is of: a subject (a medium, a group of processes, ...) and a series whose name ends in its unit.
-
-    A counter's amount for a part of the trial is its difference between the part's ends. A level (`level=True`) is
-    taken as it is when the part ends: a peak that the instrument begins anew with each part, a size.
-    """
-
-    subject: str
-    series: str
-    basis: Basis = "measured"
-    level: bool = False
 
 
 Values = Mapping[tuple[str, str], float]

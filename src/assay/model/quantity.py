@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType, UnionType
-from typing import Annotated, get_args
+from typing import Annotated, NamedTuple, get_args
 
 from pydantic import BaseModel
 
@@ -43,6 +43,21 @@ ProcessorTimeMs = Annotated[int, Kind.PROCESSOR_TIME]
 ByteCount = Annotated[int, Kind.BYTES]
 Count = Annotated[int, Kind.COUNT]
 KnownCount = Annotated[int | None, Kind.COUNT]
+
+
+class Wrap(NamedTuple):
+    """A counter that begins anew at 0 after `range`, and the most that it can gain between two readings.
+
+    So it was near its range before it did.
+    """
+
+    range: float
+    most: float
+
+    def gained(self, highest: float, now: float) -> float | None:
+        """What it gained if it ran over its range between two readings; None where it can't have done that."""
+        gain = now + self.range - highest
+        return gain if highest <= self.range and gain <= self.most else None
 
 
 def kind_among(declared: Mapping[str, Kind], series: str) -> Kind | None:

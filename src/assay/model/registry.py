@@ -56,8 +56,8 @@ SUMMARY_FIGURES: "Registry[Callable[[Record], Mapping[str, Any] | None]]" = Regi
 in the trial's summary."""
 PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
 """Each gives trials of a run that nobody ran, with the times that it predicts."""
-NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node")
-"""Each is a key of an existing `cluster` in an experiment."""
+NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node", "assay.probe")
+"""Ways to read the nodes of an existing `cluster`."""
 PROBES: "Registry[ProbeKind]" = Registry("probe", "assay.probe", parts=("make", "charts"))
 FACTS: "Registry[Callable[[Installation], Mapping[str, Fact]]]" = Registry("source of facts", parts=("__call__",))
 """Facts of this machine, for the records of trials on it."""

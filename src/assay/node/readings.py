@@ -7,12 +7,12 @@ Lines of /proc/stat that grow with the machine (processors apart, interrupts) ar
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.probe import ClockOffset, Moment
+from assay.model.probe import ClockOffset
 from assay.model.record import REMOTE_NODES
 from assay.node.devices import devices_by_name, drives, drives_by_name, without_paths
 
@@ -79,14 +79,6 @@ class Parser:
             whole, fraction = time.groups()
             step_s = 0.0 if fraction else 0.5
             self._head = fields[1], float(f"{whole}.{fraction or 0}") + step_s, step_s
-
-
-def parsed(lines: Iterable[str], parser: Parser) -> Iterator[Raw]:
-    """Yield all whole readings of a text."""
-    for line in lines:
-        raw = parser.take(line.rstrip("\n"))
-        if raw is not None:
-            yield raw
 
 
 class ReadingNode:
@@ -187,12 +179,6 @@ class ClockComparison:
         if self.best is None or offset.uncertainty_s < self.best.uncertainty_s:
             self.best = offset
         return self.best
-
-
-def moment(there_s: float, clock: ClockOffset) -> Moment:
-    """Convert a time of a node to this machine's clock."""
-    here_s = there_s - clock.offset_s
-    return Moment(time_ms=round(here_s * 1000), clock_s=here_s)
 
 
 NODES_UNREAD = doubt_kind(

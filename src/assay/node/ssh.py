@@ -16,19 +16,17 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Annotated, NamedTuple
+from typing import IO, Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from assay.host.processes import last_telling
 from assay.model.base import Frozen, Whole
 from assay.model.doubt import Doubt
 from assay.model.errors import AssayError, BadInputError
 from assay.model.host_names import HostNames
-from assay.model.installation import Installation
 from assay.model.naming import first_few
-from assay.model.node_source import Hosts
-from assay.model.probe import ClockOffset, NodeSourceContext, NodeSourceKind, Reading
+from assay.model.probe import Ask, ClockOffset, FilesRead, NodeSourceContext, NodeSourceKind, Reading, now
 from assay.model.record import Part
 from assay.model.registry import NODE_SOURCES
 from assay.node.readings import (
@@ -40,7 +38,6 @@ from assay.node.readings import (
     ClockComparison,
     Parser,
     Raw,
-    moment,
 )
 
 INTERVAL_S, MOST_READINGS_S = 1.0, 250
@@ -57,6 +54,19 @@ _OPTIONS = (
     "ForwardAgent=no", "PermitLocalCommand=no", "RequestTTY=no", "LogLevel=ERROR",
 )  # fmt: skip
 _MOST_WORDS = 200
+
+
+FROM_YARN = "from YARN"
+
+
+def _hosts(value: Any) -> Any:
+    """The cluster's own workers are none here; a single one may stand alone."""
+    return [] if value == FROM_YARN else [value] if isinstance(value, str) else value
+
+
+Host = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*$")]
+Hosts = Annotated[list[Host], BeforeValidator(_hosts, json_schema_input_type=Literal["from YARN"] | Host | list[Host])]
+"""Nodes by their names; none stands for all that run the jobs' tasks."""
 
 
 class SshOptions(Frozen):
@@ -240,10 +250,11 @@ class SshNodes:
             if connection.answers < COMPARISONS:
                 connection.lose(f"it did not answer within {CONNECT_S:.0f} s")
 
-    def mark(self, part: Part | None) -> None:
+    def mark(self, part: Part | None) -> int:
         with self._lock:
             for connection in self._connections:
                 connection.ask(_asked(ends=True, part=part))
+        return now().time_ms
 
     def end(self) -> None:
         deadline_s = time.monotonic() + PATIENCE_S
@@ -331,8 +342,8 @@ class SshNodes:
                     connection.ask(_asked())
             elif connection.lost is None:
                 ended = (question.part,) if question.ends else ()
-                at = moment(raw.time_s, clock)
-                self._receive(Reading(connection.host, at, clock, raw.files, connection.parser.listing, ended))
+                files = FilesRead(clock, raw.files, connection.parser.listing, ended)
+                self._receive(Reading(connection.host, raw.time_s - clock.offset_s, files=files))
 
 
 def _asked(*, ends: bool = False, part: Part | None = None) -> _Asked:
@@ -349,7 +360,7 @@ def _located(options: SshOptions, absolute: Callable[[Path], Path]) -> SshOption
     return options.model_copy(update={"key": key})
 
 
-def _check(environment: Mapping[str, str], _installation: Installation) -> None:
+def _check(_options: SshOptions, environment: Mapping[str, str], _ask: Ask) -> None:
     """Raises BadInputError where there is no client."""
     if shutil.which("ssh", path=environment.get("PATH")) is None:
         raise BadInputError(
@@ -360,7 +371,7 @@ def _check(environment: Mapping[str, str], _installation: Installation) -> None:
 
 
 def _open(options: SshOptions, context: NodeSourceContext) -> SshNodes:
-    return SshNodes(options, context.environment, context.workers)
+    return SshNodes(options, context.environment, context.cluster.workers)
 
 
 NODE_SOURCES.add(

@@ -447,7 +447,9 @@ class ExperimentFile(WithProperties):
                 raise MistakeAt(
                     ["cluster", key], f"cluster: {key} belongs to {whose}, and this one {this}; leave {key} out"
                 )
-        sources = [name for name in NODE_SOURCES if self.cluster.get(name, None) is not None]
+        sources = [
+            name for name, kind in NODE_SOURCES.items() if kind.gives_files and self.cluster.get(name, None) is not None
+        ]
         if len(sources) > 1:
             problem = f"cluster: {sources[1]} reads what {sources[0]} reads too"
             raise MistakeAt(["cluster", sources[1]], f"{problem}; leave one of them out")

@@ -32,7 +32,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     """The schema with the names that may be used in its places. Every key of an experiment has its description."""
     whole = ExperimentFile.model_json_schema()
     definitions = whole["$defs"]
-    sources = [kind.options for kind in NODE_SOURCES.values()]
+    sources = [kind.options for kind in NODE_SOURCES.values() if isinstance(kind.options, type)]
     _add_keys_of_platforms(definitions)
     _add_property_keys(whole)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]

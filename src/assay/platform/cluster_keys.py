@@ -1,19 +1,18 @@
 """Keys of a cluster in an experiment: the nodes and networks of one of Assay's own, or where an existing one is."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, create_model
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, Many, Whole
-from assay.model.cluster import MOST_WHOLE, EmbeddedSpec, ExistingSpec, racks_as_listed
+from assay.model.cluster import MOST_WHOLE, EmbeddedSpec, ExistingSpec, NodeSourceSpec, racks_as_listed
 from assay.model.errors import BadInputError
 from assay.model.kerberos import KerberosSpec
 from assay.model.network import LINKS, MOST_NODES, NO_NETWORK, NONE, Networks, Worker, read_networks
-from assay.model.node_source import NodeSourceSpec
 from assay.model.platform import Places
 from assay.model.registry import NODE_SOURCES
 
@@ -97,22 +96,6 @@ def embedded_spec(keys: EmbeddedKeys, _places: Places) -> EmbeddedSpec:
     return EmbeddedSpec(starts=keys.starts, memory_mb=keys.memory_mb, vcores=keys.vcores)
 
 
-def web_address(value: str) -> str:
-    """Shown in messages and kept in records: it must hold no password."""
-    try:
-        parts = urlsplit(value)
-        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        known = False
-    if not known:
-        raise PydanticCustomError("address", "Must be an http or https address, such as http://prometheus:9090")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise PydanticCustomError(
-            "address", "Must be an address without user, password or query: records would show them"
-        )
-    return value.rstrip("/")
-
-
 def history_place(value: str) -> str:
     """A folder of this machine, or one that Hadoop's client knows by its scheme."""
     if not re.match(r"(/|[a-z][a-z0-9+.-]*:/)", value):
@@ -126,9 +109,6 @@ class _ExistingKeys(Keys):
     ca_file: Path | None = None
     """Certificates (PEM) by which the cluster's https addresses are trusted; by default those of this machine. Existing
     only."""
-    prometheus: Annotated[str, AfterValidator(web_address)] | None = None
-    """The address of a Prometheus that scrapes a node_exporter on the cluster's machines, such as `http://prom:9090`
-    ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only."""
     history: Annotated[str, AfterValidator(history_place)] | None = None
     """A folder of job histories (`.jhist`), such as `hdfs:///mr-history`, or an absolute path on this machine; by
     default the server that keeps them is asked. Existing only."""
@@ -140,7 +120,9 @@ class _ExistingKeys(Keys):
 def existing_keys() -> type[BaseModel]:
     """Those of a cluster that is there already, and each way to read its nodes with its options or null."""
     sources: dict[str, Any] = {
-        name: (kind.options | None, Field(None, description=kind.about)) for name, kind in NODE_SOURCES.items()
+        name: (kind.options | None, Field(None, description=kind.about))
+        for name, kind in NODE_SOURCES.items()
+        if kind.options is not None
     }
     return create_model("ExistingKeys", __base__=_ExistingKeys, **sources)
 
@@ -161,18 +143,16 @@ def existing_spec(keys: Any, places: Places) -> ExistingSpec:
                 cure = "name a file of certificates (PEM), or leave it out"
                 raise BadInputError(f"ca_file {ca_file} is not there; {cure}")
     return ExistingSpec(
-        conf_dir=conf_dir, ca_file=ca_file, prometheus=keys.prometheus, history=keys.history,
-        node_source=_node_source(keys, places),
+        conf_dir=conf_dir, ca_file=ca_file, history=keys.history, node_sources=tuple(_node_sources(keys, places)),
         kerberos=None if kerberos is None else kerberos.located(places.absolute),
     )  # fmt: skip
 
 
-def _node_source(keys: Any, places: Places) -> NodeSourceSpec | None:
-    """The way to read its nodes, with whole paths; None where they are not read."""
+def _node_sources(keys: Any, places: Places) -> Iterator[NodeSourceSpec]:
+    """The ways to read its nodes, with whole paths."""
     for name, kind in NODE_SOURCES.items():
-        options = getattr(keys, name)
+        options = getattr(keys, name, None)
         if options is not None:
             with places.at("cluster", name):
                 located = kind.located(options, places.absolute)
-            return NodeSourceSpec(name=name, **located.model_dump(mode="json"))
-    return None
+            yield NodeSourceSpec(name=name, options=TypeAdapter(kind.options).dump_python(located, mode="json"))

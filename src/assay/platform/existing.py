@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError, Ticket
@@ -20,9 +22,9 @@ from assay.model.existing import ExistingDaemon, Site
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.platform import PlatformKind
-from assay.model.probe import ForeignCluster, NodeSource, NodeSourceContext, Scene
+from assay.model.probe import ForeignCluster, NodeSourceContext, NodeSourceKind, Scene
 from assay.model.progress import Progress, Silent
-from assay.model.registry import PLATFORMS
+from assay.model.registry import NODE_SOURCES, PLATFORMS
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Stack
 from assay.platform.base import Cluster, HadoopPlatform
@@ -67,9 +69,6 @@ def ticket_doubts(spec: ClusterSpec, seconds: float) -> Sequence[Doubt]:
     return (TICKET_ENDS.doubt(f"the ticket of {ticket.principal} ends in {left}, and the run takes about {takes}"),)
 
 
-PROMETHEUS_PAGE = "/api/v1/query"
-
-
 class ExistingCluster(Cluster):
     """The cluster that `spec.conf_dir` describes.
 
@@ -109,42 +108,24 @@ class ExistingCluster(Cluster):
         self._missed_s: list[float] = []
 
     def check(self, properties: Mapping[str, str]) -> None:
-        """Raises BadInputError where there is no ticket, or the user's Prometheus or a daemon does not answer.
+        """Raises BadInputError where there is no ticket, or a daemon does not answer.
 
         So it does where two daemons would have the same port.
         """
         refuse_shared(self._conf_dir, self._masters, self._urls)
         if self.login is not None:
             _good(self.login)
-        self._check_prometheus()
         try:
             for master in self._masters:
                 self._answering(master)
         except AssayError as error:
             raise BadInputError(str(error), "conf_dir") from None
 
-    def _check_prometheus(self) -> None:
-        url = self._spec.prometheus
-        if url is None:
-            return
-        try:
-            answer = self.web.ask(url + PROMETHEUS_PAGE, {"query": "1"})
-            good = isinstance(answer, dict) and answer.get("status") == "success"
-            why = "" if good else "no Prometheus answers there"
-        except NoAnswerError as error:
-            why = error.reason
-        if why:
-            raise BadInputError(
-                f"cluster: prometheus {url} can't be asked: {why}; look whether it is up, name the address at which "
-                "this machine reaches it, or leave prometheus out",
-                "prometheus",
-            )
-
     def foreign(self, cluster: RunningCluster) -> ForeignCluster:
         """What lets it be seen, with its machines as they are now."""
         by_name = self.login is not None
         hosts, overlooked = discover(self.web.ask, cluster.addresses, self._daemons, self._site, by_name=by_name)
-        return ForeignCluster(hosts, self.web.ask, self._spec.prometheus, overlooked, self._daemons)
+        return ForeignCluster(hosts, self.web.ask, overlooked, self._daemons)
 
     @contextmanager
     def running(self, layout: Layout, properties: Mapping[str, str], progress: Progress) -> Iterator[RunningCluster]:
@@ -276,16 +257,6 @@ def refuse_shared(conf_dir: Path, masters: Sequence[ExistingDaemon], urls: Mappi
                 )  # fmt: skip
 
 
-def worker_nodes(foreign: ForeignCluster) -> list[str]:
-    """The machines on which the jobs' tasks run. Raises AssayError where none is known."""
-    roles = {daemon.role for daemon in foreign.daemons if daemon.runs_tasks}
-    hosts = [host.name for host in foreign.hosts if roles & host.web.keys()]
-    if not hosts:
-        why = "; ".join(foreign.overlooked) or "the cluster names no running node"
-        raise AssayError(f"{why}; list `hosts` in the experiment")
-    return hosts
-
-
 def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     """What is known of the daemons of a stack. Raises BadInputError where a service can't be found there."""
     for service in stack.services:
@@ -342,8 +313,8 @@ class ExistingPlatform(HadoopPlatform):
 
     def check(self, properties: Mapping[str, str]) -> None:
         """Raises BadInputError also where its nodes can't be read as the experiment says."""
-        if self._kinds.node_source is not None:
-            self._kinds.node_source.check(self._user_environment, self._installation)
+        for _, kind, options in self._node_sources():
+            kind.check(options, self._user_environment, self._cluster.web.ask)
         super().check(properties)
         if self._stack.discoveries:
             folder = self._lease.make_directory(self._installation.parts / "work" / f"{self._lease.id}-check")
@@ -375,21 +346,21 @@ class ExistingPlatform(HadoopPlatform):
     def _scene(self, cluster: RunningCluster, layout: Layout) -> Scene:
         """This machine's use says nothing of the nodes'; the cluster's own interfaces do, and what is read there."""
         foreign = self._cluster.foreign(cluster)
-        return Scene(layout=layout, foreign=foreign, sources=self._sources(cluster, layout, foreign))
+        context = NodeSourceContext(self._lease.environment(self._environment()), foreign)
+        sources = {probe: kind.open(options, context) for probe, kind, options in self._node_sources()}
+        return Scene(layout=layout, foreign=foreign, sources=sources)
 
-    def _sources(self, cluster: RunningCluster, layout: Layout, foreign: ForeignCluster) -> tuple[NodeSource, ...]:
-        source, kind = self._spec.node_source, self._kinds.node_source
-        if source is None or kind is None:
-            return ()
-        context = NodeSourceContext(
-            hadoop=cluster.hadoop,
-            installation=self._installation,
-            environment=self._lease.environment(self._environment()),
-            lease_id=self._lease.id,
-            scratch=layout.neutral,
-            workers=partial(worker_nodes, foreign),
-        )
-        return (kind.open(kind.options.model_validate(source.options), context),)
+    def _node_sources(self) -> Iterator[tuple[str, NodeSourceKind, Any]]:
+        """The ways to read its nodes, each with its probe's name and its options: those named, and those without any.
+
+        Raises BadInputError for one that is not installed.
+        """
+        for spec in self._spec.node_sources:
+            kind = NODE_SOURCES.find(spec.name)
+            yield kind.probe(spec.name), kind, TypeAdapter(kind.options).validate_python(spec.options)
+        for name, kind in NODE_SOURCES.items():
+            if kind.options is None:
+                yield kind.probe(name), kind, None
 
 
 PLATFORMS.add(

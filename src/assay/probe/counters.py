@@ -7,12 +7,13 @@ around it.
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.doubt import Doubt, DoubtKind, doubt_kind
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.naming import first_few
-from assay.model.quantity import Kind, kind_among
+from assay.model.probe import Reading, SeriesTable
+from assay.model.quantity import Kind, Wrap, kind_among
 from assay.model.record import Amount, Basis, Part, Sample
 
 SHORTEST_MS = 100
@@ -31,21 +32,6 @@ NEAR_NOTHING_SHARE = 0.05
 """A counter that falls below this share of its highest value began anew: what it reads was counted since then."""
 STEP_BACK_SHARE, STEP_BACK_S = 0.001, 1.0
 """A counter may step back by this share, and one of time by so many seconds: the kernel's iowait does (proc(5))."""
-
-
-class Wrap(NamedTuple):
-    """A counter that begins anew at 0 after `range`, and the most that it can gain between two readings.
-
-    So it was near its range before it did.
-    """
-
-    range: float
-    most: float
-
-    def gained(self, highest: float, now: float) -> float | None:
-        """What it gained if it ran over its range between two readings; None where it can't have done that."""
-        gain = now + self.range - highest
-        return gain if highest <= self.range and gain <= self.most else None
 
 
 WORD = 1 << 32
@@ -132,27 +118,28 @@ class PartTimes:
         self._begin_ms = time_ms
 
 
-class _Counter:
+class _CounterHistory:
     """Readings of a counter, as what it gained since the first."""
 
-    def __init__(self, per_s: float, *, derived: bool = False) -> None:
-        self._per_s, self._derived = per_s, derived
+    def __init__(self, per_s: float, basis: Basis, wrap: Wrap | None) -> None:
+        self._per_s, self._basis, self._wrap = per_s, basis, wrap
         self.times_ms: list[int] = []
         self.values: list[float] = []
         self.broken_ms: list[int] = []
         """When it began anew or fell."""
-        self._highest = self._began_s = 0.0
+        self._highest = self._booted_s = 0.0
 
-    def add(self, time_ms: int, value: float, wrap: Wrap | None, began_s: float) -> None:
+    def add(self, time_ms: int, value: float, booted_s: float) -> None:
         """The next reading; one of the same time as the last is the same reading."""
         if self.times_ms and time_ms <= self.times_ms[-1]:
             return
-        rebooted = 0 < self._began_s < began_s - LATER_S
-        first = CounterStep(0.0, value)
-        done = step(self._highest, value, per_s=self._per_s, wrap=wrap, rebooted=rebooted) if self.times_ms else first
+        rebooted = 0 < self._booted_s < booted_s - LATER_S
+        done = CounterStep(0.0, value)
+        if self.times_ms:
+            done = step(self._highest, value, per_s=self._per_s, wrap=self._wrap, rebooted=rebooted)
         if done.restarted or done.fell:
             self.broken_ms.append(time_ms)
-        self._highest, self._began_s = done.highest, began_s or self._began_s
+        self._highest, self._booted_s = done.highest, booted_s or self._booted_s
         self.times_ms.append(time_ms)
         self.values.append((self.values[-1] if self.values else 0.0) + done.gained)
 
@@ -176,11 +163,13 @@ class _Counter:
             return None
         (low, before_ms), (high, after_ms) = self.at(part.begin_ms), self.at(part.end_ms)
         unsure_ms = before_ms + after_ms + length_ms - seen_ms
-        estimated = self._derived or any(part.begin_ms < time_ms <= part.end_ms for time_ms in self.broken_ms)
+        estimated = self._basis == "estimated" or any(
+            part.begin_ms < time_ms <= part.end_ms for time_ms in self.broken_ms
+        )
         return high - low, "estimated" if estimated or unsure_ms > SURE_SHARE * length_ms else "measured"
 
 
-class _Level(NamedTuple):
+class _LevelHistory(NamedTuple):
     times_ms: list[int]
     values: list[float]
 
@@ -200,10 +189,10 @@ def _peak(level: str) -> str:
     return f"{name}_peak_{unit}"
 
 
-def with_derived(counters: Mapping[str, Kind], levels: Sequence[str]) -> dict[str, Kind]:
-    """All series that `Readings` makes of a probe's counters and levels: their rates and peaks too."""
-    made = {**counters, **dict.fromkeys(map(_rate, counters), Kind.RATE)}
-    return made | dict.fromkeys((*levels, *map(_peak, levels)), Kind.LEVEL)
+def with_derived(table: SeriesTable) -> dict[str, Kind]:
+    """All series that `Readings` makes of a source's counters and levels: their rates and peaks too."""
+    made = {**table.counters, **dict.fromkeys(map(_rate, table.counters), Kind.RATE)}
+    return made | dict.fromkeys((*table.levels, *map(_peak, table.levels)), Kind.LEVEL)
 
 
 PARTLY_READ = doubt_kind(
@@ -214,50 +203,54 @@ PARTLY_READ = doubt_kind(
 )  # fmt: skip
 
 
-class Readings:
-    """What a probe has read of several machines' counters and levels. Not for several threads at once."""
+COUNTERS_RESTARTED = doubt_kind(
+    "counters-restarted", "cluster",
+    when="a counter of an existing cluster's machine or daemon fell to near nothing, or lost a part of its value",
+    why="most likely the machine or the daemon has started anew: what it did between its last reading and its end is "
+    "not counted",
+    cure="run the trial again while no machine and no daemon is restarted",
+)  # fmt: skip
+NO_NUMBERS = doubt_kind(
+    "no-numbers", "cluster",
+    when="an existing cluster's machine or daemon gave a reading that is no number, such as NaN",
+    why="its counter then lies on a straight line between the readings around it; at the end of a part it is missing",
+    cure="look in the log of whatever exports it (a daemon, node_exporter)",
+)  # fmt: skip
 
-    def __init__(self, probe: str, counters: Mapping[str, Kind]) -> None:
-        """Of a probe whose counters are declared so."""
-        self._probe, self._declared = probe, counters
-        self._counters: dict[_Key, _Counter] = {}
-        self._levels: dict[_Key, _Level] = {}
+
+class Readings:
+    """What a source has read of several nodes' counters and levels. Not for several threads at once."""
+
+    def __init__(self, probe: str, table: SeriesTable) -> None:
+        """`probe` is whose amounts and samples they are."""
+        self._probe, self._table = probe, table
+        self._counters: dict[_Key, _CounterHistory] = {}
+        self._levels: dict[_Key, _LevelHistory] = {}
         self._odd: set[_Key] = set()
 
-    def count(
-        self, node: str, subject: str, series: str, time_ms: int, value: float, *,
-        derived: bool = False, wrap: Wrap | None = None, began_s: float = 0.0,
-    ) -> None:  # fmt: skip
-        """A counter was this much; `series` ends in its unit. One that is `derived` from levels is an estimate.
+    def add(self, reading: Reading) -> None:
+        """Take a reading's values. One that is no number is left out: the line goes on between those around it.
 
-        `began_s` is when the machine was started by its own clock, where that is known (0: it is not).
+        A counter whose basis is an estimate stays one.
         """
-        if self._is_odd(node, subject, series, value):
-            return
-        per_s = 1.0 if kind_among(self._declared, series) in (Kind.CLOCK_TIME, Kind.PROCESSOR_TIME) else 0.0
-        counter = self._counters.setdefault(_Key(node, subject, series), _Counter(per_s, derived=derived))
-        counter.add(time_ms, value, wrap, began_s)
-
-    def level(self, node: str, subject: str, series: str, time_ms: int, value: float) -> None:
-        """A level was this high; `series` ends in its unit."""
-        if self._is_odd(node, subject, series, value):
-            return
-        level = self._levels.setdefault(_Key(node, subject, series), _Level([], []))
-        if not level.times_ms or time_ms > level.times_ms[-1]:
-            level.times_ms.append(time_ms)
-            level.values.append(value)
-
-    @property
-    def nodes(self) -> set[str]:
-        """The machines of which anything was read."""
-        return {key.node for key in (*self._counters, *self._levels)}
-
-    def _is_odd(self, node: str, subject: str, series: str, value: float) -> bool:
-        """Whether it is no number: then it is no reading, and the line goes on between those around it."""
-        if math.isfinite(value):
-            return False
-        self._odd.add(_Key(node, subject, series))
-        return True
+        time_ms = round(1000 * reading.at_s)
+        for quantity, value in reading.values.items():
+            key = _Key(reading.node, quantity.subject, quantity.series)
+            if not math.isfinite(value):
+                self._odd.add(key)
+            elif quantity.level:
+                level = self._levels.setdefault(key, _LevelHistory([], []))
+                if not level.times_ms or time_ms > level.times_ms[-1]:
+                    level.times_ms.append(time_ms)
+                    level.values.append(value)
+            else:
+                if (counter := self._counters.get(key)) is None:
+                    is_time = kind_among(self._table.counters, key.series) in (Kind.CLOCK_TIME, Kind.PROCESSOR_TIME)
+                    counter = _CounterHistory(
+                        1.0 if is_time else 0.0, quantity.basis, self._table.wraps.get(key.series)
+                    )
+                    self._counters[key] = counter
+                counter.add(time_ms, value, reading.booted_s)
 
     def broken(self) -> list[str]:
         """Counters that began anew or fell, as `SUBJECT of NODE`."""
@@ -280,12 +273,14 @@ class Readings:
             for node in nodes - {key.node for key, counter in self._counters.items() if counter.gone(part) is not None}
         )
 
-    def doubts(self, parts: Sequence[PartTime], restarted: DoubtKind, odd: DoubtKind) -> Iterator[Doubt]:
-        """Doubts of these kinds of what began anew or fell, and of what is no number; also of what was partly read."""
+    def doubts(self, parts: Sequence[PartTime]) -> Iterator[Doubt]:
+        """What began anew or fell, what is no number, and what was partly read."""
         if broken := self.broken():
-            yield restarted.doubt(f"counters began anew or fell: {first_few(broken)}")
+            what = f"counters began anew or fell: {first_few(broken)}"
+            yield COUNTERS_RESTARTED.doubt(what, instrument=self._probe)
         if names := self.not_numbers():
-            yield odd.doubt(f"readings that are no numbers were left out: {first_few(names)}")
+            what = f"readings that are no numbers were left out: {first_few(names)}"
+            yield NO_NUMBERS.doubt(what, instrument=self._probe)
         if uncovered := self.uncovered(parts):
             yield PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=self._probe)
 
@@ -307,13 +302,17 @@ class Readings:
             probe=self._probe, subject=key.subject, series=series, time_ms=time_ms, value=value, node=key.node
         )
 
-    def amounts(self, parts: Sequence[PartTime]) -> Iterator[Amount]:
-        """What each counter counted in each part, and the highest that each level was (`..._peak_UNIT`)."""
+    def amounts(self, parts: Sequence[PartTime], sure: Collection[Part] | None = None) -> Iterator[Amount]:
+        """What each counter counted in each part, and the highest that each level was (`..._peak_UNIT`).
+
+        The figures of parts that are not among the `sure` ones are estimates.
+        """
         for part in parts:
             for key, counter in self._counters.items():
                 if (gone := counter.gone(part)) is not None:
                     value, basis = gone
-                    yield self._amount(key, part, key.series, value, basis)
+                    is_sure = sure is None or part.part in sure
+                    yield self._amount(key, part, key.series, value, basis if is_sure else "estimated")
             for key, level in self._levels.items():
                 first, end = bisect_left(level.times_ms, part.begin_ms), bisect_right(level.times_ms, part.end_ms)
                 if first < end:

@@ -13,7 +13,7 @@ more than half of these, they come less often.
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -22,29 +22,27 @@ from assay.host.http import amount_at
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, WorkerUse
-from assay.model.host_names import HostNames
 from assay.model.naming import first_few
 from assay.model.probe import (
     Ask,
     CannotMeasureError,
-    Evaluated,
-    Evaluation,
     ForeignCluster,
     NodeColumn,
-    ProbeKind,
-    Scene,
+    NodeSourceKind,
+    Quantity,
+    Reading,
+    SeriesTable,
+    now,
 )
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Part
-from assay.model.registry import PROBES, SERVICES
-from assay.model.trial import Landed
-from assay.probe.counters import PartTimes, Readings, with_derived
+from assay.model.record import Part
+from assay.model.registry import NODE_SOURCES, SERVICES
 
 NAME = "daemons"
 EVERY_S = 5.0
 KEPT_S = 10.5
 """Counters that are read so long after a moment are newer than it."""
-AWAITED: tuple[Part | None, ...] = ("staging", "run")
+AWAITED: tuple[Part, ...] = ("staging", "run")
 """The parts at whose ends new counters are waited for; those of other parts are estimates."""
 AT_ONCE = 8
 REQUESTS_PER_S = 25.0
@@ -88,60 +86,52 @@ class _Read(NamedTuple):
     workers: Sequence[WorkerUse] = ()
 
 
-class DaemonMetrics(Evaluated):
-    """An instrument: a thread asks all daemons every few seconds."""
+class DaemonMetrics:
+    """A `NodeSource`: a thread asks all daemons every few seconds."""
 
-    name = NAME
-
-    def __init__(self, every_s: float = EVERY_S, kept_s: float = KEPT_S) -> None:
+    def __init__(self, cluster: ForeignCluster, every_s: float = EVERY_S, kept_s: float = KEPT_S) -> None:
+        self._cluster = cluster
         self._every_s, self._kept_s = every_s, kept_s
         self._counted_s = 0.0
         self._daemons: list[_Daemon] = []
-        self._names = HostNames()
-        self._readings = Readings(NAME, TIMES)
-        self._times = PartTimes()
+        self._names = cluster.names()
+        self._receive: Callable[[Reading], None] = lambda _: None
         self._machines: dict[str, tuple[int, float]] = {}
         self._busy_s: dict[str, float] = {}
         self._away_states: dict[str, set[str]] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
-        self._cluster: ForeignCluster | None = None
-        self._requests = 0
-        self._request_counts: list[Amount] = []
 
-    def attach(self, scene: Scene) -> None:
-        """Ask for the first time. Raises CannotMeasureError where no daemon is known."""
-        self._cluster = scene.foreign
-        hosts = scene.foreign.hosts if scene.foreign else ()
-        kinds = {daemon.role: daemon for daemon in (scene.foreign.daemons if scene.foreign else ()) if daemon.beans}
+    def begin(self, receive: Callable[[Reading], None]) -> None:
+        """Raises CannotMeasureError where no daemon is known."""
+        self._receive = receive
+        kinds = {daemon.role: daemon for daemon in self._cluster.daemons if daemon.beans}
         self._daemons = [
             _Daemon(host.name, kinds[role], url, role if len(urls) == 1 else f"{role} {urlsplit(url).port}")
-            for host in hosts
+            for host in self._cluster.hosts
             for role, urls in host.web.items()
             if role in kinds
             for url in urls
         ]
-        self._names = scene.foreign.names() if scene.foreign else HostNames()
         for daemon in self._daemons:
             self._names.add(urlsplit(daemon.url).hostname or "", daemon.node)
         if not self._daemons:
-            why = "; ".join(scene.foreign.overlooked) if scene.foreign else "this is a cluster of Assay's own"
             raise CannotMeasureError(
-                f"no daemon of the cluster is known: {why}", "nothing is known of its machines",
+                f"no daemon of the cluster is known: {'; '.join(self._cluster.overlooked)}",
+                "nothing is known of its machines",
                 "open the web interfaces of the cluster's masters to this machine",
-            )  # fmt: skip
+            )
         self._thread = threading.Thread(target=self._keep_asking, name="probe-daemons", daemon=True)
         self._thread.start()
 
-    def mark(self, part: Part | None) -> Sequence[Landed]:
+    def mark(self, part: Part | None) -> int:
         """Ask all daemons; one that is silent or slow costs its figures, and a few seconds.
 
         The trial waits for that, so nothing of it is counted between the end of the part and the answers.
         """
         alone = self._lock.acquire(timeout=PATIENCE_S)
-        time_ms = int(time.time() * 1000)
-        self._times.mark(part, time_ms)
+        time_ms = now().time_ms
         if part in AWAITED:
             time.sleep(self._kept_s)
         if alone:
@@ -149,21 +139,13 @@ class DaemonMetrics(Evaluated):
                 self._round(time_ms)
             finally:
                 self._lock.release()
-        if part is not None:
-            self._request_counts.append(
-                Amount(probe=NAME, subject="own", series="requests_count", part=part, value=self._requests)
-            )
-        self._requests = 0
-        return ()
+        return time_ms
 
-    def evaluate(self) -> Evaluation:
-        self._end()
-        with self._lock:
-            amounts = [
-                amount if amount.part in AWAITED else amount.model_copy(update={"basis": "estimated"})
-                for amount in self._readings.amounts(self._times.parts)
-            ]
-            return Evaluation(samples=list(self._readings.samples()), amounts=[*amounts, *self._request_counts])
+    def end(self) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(PATIENCE_S)
+        self._receive = lambda _: None
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Doubt each silent daemon; of many daemons, doubt the first few apart and the rest together."""
@@ -192,18 +174,12 @@ class DaemonMetrics(Evaluated):
         known = {daemon.node for daemon in self._daemons if daemon.kind.runs_tasks}
         if joined := sorted(set(self._away_states) - known) if known else []:
             doubts.append(MACHINES_CHANGED.doubt(f"{first_few(joined)} joined the cluster while the trial ran"))
-        doubts += self._readings.doubts(self._times.parts, DAEMON_RESTARTED, DAEMON_SILENT)
-        for why in self._cluster.overlooked if self._cluster else ():
+        for why in self._cluster.overlooked:
             doubts.append(MACHINES_OVERLOOKED.doubt(f"not all machines are known: {why}"))
         return tuple(doubts)
 
     def close(self) -> None:
-        self._end()
-
-    def _end(self) -> None:
-        self._ended.set()
-        if self._thread is not None:
-            self._thread.join(PATIENCE_S)
+        self.end()
 
     def _keep_asking(self) -> None:
         every_s = max(self._every_s, len(self._daemons) / REQUESTS_PER_S)
@@ -217,7 +193,6 @@ class DaemonMetrics(Evaluated):
         due = whole or time.monotonic() - self._counted_s >= self._kept_s
         if due:
             self._counted_s = time.monotonic()
-        assert self._cluster is not None  # noqa: S101 - attached before it is asked
         ask = self._cluster.ask
         due_daemons = [
             daemon for daemon in self._daemons
@@ -227,14 +202,13 @@ class DaemonMetrics(Evaluated):
             for daemon, answer in zip(
                 due_daemons, threads.map(lambda daemon: _read(ask, daemon, whole=whole), due_daemons), strict=True
             ):
-                self._requests += 1 + whole + (daemon.kind.uses is not None)
                 if isinstance(answer, NoAnswerError):
                     daemon.heard(answer)
                     continue
                 daemon.heard()
                 time_ms = answer.time_ms if marked_ms is None else marked_ms
-                for series, value in answer.counted.items():
-                    self._readings.count(daemon.node, daemon.subject, series, time_ms, value)
+                counted = {Quantity(daemon.subject, series): value for series, value in answer.counted.items()}
+                self._receive(Reading(daemon.node, time_ms / 1000, counted))
                 workers: dict[str, list[WorkerUse]] = {}
                 for worker in answer.workers:
                     workers.setdefault(self._names.find([worker.host]) or worker.host, []).append(worker)
@@ -253,16 +227,22 @@ class DaemonMetrics(Evaluated):
             return
         cores = max((use.busy_cores for use in uses if use.busy_cores is not None), default=None)
         memory_bytes = max((use.memory_bytes for use in uses if use.memory_bytes is not None), default=None)
+        values: dict[Quantity, float] = {}
         if memory_bytes is not None:
-            self._readings.level(node, "machine", "memory_bytes", time_ms, memory_bytes)
+            values[_level("memory_bytes")] = memory_bytes
         if containers := [use.containers for use in uses if use.containers is not None]:
-            self._readings.level(node, "machine", "containers_count", time_ms, sum(containers))
+            values[_level("containers_count")] = sum(containers)
         if cores is not None:
-            self._readings.level(node, "machine", "busy_cores", time_ms, cores)
+            values[_level("busy_cores")] = cores
             before_ms, before = self._machines.get(node, (time_ms, cores))
             busy_s = self._busy_s.get(node, 0.0) + (before + cores) / 2 * (time_ms - before_ms) / 1000
             self._busy_s[node], self._machines[node] = busy_s, (time_ms, cores)
-            self._readings.count(node, "machine", "busy_s", time_ms, busy_s, derived=True)
+            values[Quantity("machine", "busy_s", basis="estimated")] = busy_s
+        self._receive(Reading(node, time_ms / 1000, values))
+
+
+def _level(series: str) -> Quantity:
+    return Quantity("machine", series, level=True)
 
 
 def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | NoAnswerError:
@@ -296,7 +276,7 @@ def _sums(beans: Iterable[Mapping[str, Any]], names: Mapping[str, str]) -> Itera
 
 DAEMON_SILENT = doubt_kind(
     "daemon-silent", "cluster", instrument=NAME,
-    when="a daemon of an existing cluster did not answer, too slowly, or with NaN",
+    when="a daemon of an existing cluster did not answer, or too slowly",
     why="its counters of that time lie on a straight line between the answers around it; at the end of a part they are "
     "missing",
     cure="look whether it is up and this machine reaches its web address",
@@ -307,12 +287,6 @@ LOGIN_LOST = doubt_kind(
     why="their counters of that time lie on a straight line between the answers around it; at the end of a part they "
     "are missing",
     cure="renew the ticket in time (`kinit -R`), or name a keytab in `kerberos`",
-)  # fmt: skip
-DAEMON_RESTARTED = doubt_kind(
-    "daemon-restarted", "cluster", instrument=NAME,
-    when="a counter of an existing cluster's daemon fell to near nothing, or lost a part of its value",
-    why="most likely the daemon has started anew: what it did between its last answer and its end is not counted",
-    cure="run the trial again while no daemon is restarted",
 )  # fmt: skip
 MACHINES_CHANGED = doubt_kind(
     "machines-changed", "cluster", instrument=NAME,
@@ -328,7 +302,7 @@ MACHINES_OVERLOOKED = doubt_kind(
 )  # fmt: skip
 
 
-def _kind() -> ProbeKind:
+def _kind() -> NodeSourceKind:
     """Make the kind, with a column for each series that the daemons of a service give a title."""
     counted = [
         NodeColumn(title, "bytes", (series,), daemon.role)
@@ -344,15 +318,14 @@ def _kind() -> ProbeKind:
         if daemon.beans is not None
         for series in daemon.beans.series.values()
     }
-    levels = ("memory_bytes", "containers_count", "busy_cores")
-    return ProbeKind(
-        lambda _: DaemonMetrics(),
-        foreign=True,
+    return NodeSourceKind(
+        lambda _, context: DaemonMetrics(context.cluster),
         adds="the daemons' own counters (REST and /jmx): processor and memory of each machine, and the bytes that each "
         "daemon served",
         columns=(NodeColumn("processor", "s", ("busy_s",), "machine"), *counted),
-        series={**with_derived({**beans, **TIMES}, levels), "requests_count": Kind.COUNT},
+        series=SeriesTable({**beans, **TIMES}, ("memory_bytes", "containers_count", "busy_cores")),
+        sure_parts=AWAITED,
     )
 
 
-PROBES.add_late(NAME, _kind, place=20)
+NODE_SOURCES.add_late(NAME, _kind)

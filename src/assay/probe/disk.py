@@ -24,10 +24,10 @@ from assay.model.probe import (
     Values,
     WatchedDisk,
 )
-from assay.model.quantity import Kind
+from assay.model.quantity import Kind, Wrap
 from assay.model.registry import PROBES
 from assay.node.devices import sysfs_name
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, Gains, Wrap
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, Gains
 
 CLASS = Path("/sys/class/block")
 SECTOR_BYTES = 512

@@ -13,20 +13,22 @@ out: their bytes are those of the devices below them. Which these are, a machine
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.errors import NoAnswerError
+from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.naming import first_few
-from assay.model.probe import CannotMeasureError, Evaluated, Evaluation, ForeignHost, NodeColumn, ProbeKind, Scene
+from assay.model.probe import Ask, CannotMeasureError, ForeignCluster, NodeColumn, NodeSourceKind, Reading
 from assay.model.record import Part
-from assay.model.registry import PROBES
-from assay.model.trial import Landed
+from assay.model.registry import NODE_SOURCES
 from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
-from assay.probe.counters import PartTimes, Readings, with_derived
-from assay.probe.prometheus_server import BOOT_TIME, COUNTERS, GROUPS, LEVELS, PrometheusServer, TargetGroup, chosen
+from assay.probe.prometheus_server import BOOT_TIME, GROUPS, SERIES, PrometheusServer, Steps, TargetGroup
 
 NAME = "prometheus"
 MOST_POINTS = 20_000
@@ -41,32 +43,43 @@ _ABOVE_OTHERS = '{__name__=~"node_bonding_slaves|node_network_iface_link|node_ne
 _OWN = BOOT_TIME + "{$instances}"
 
 
-class Prometheus(Evaluated):
-    """An instrument that remembers when the trial's parts were, and asks at the end."""
+def _address(value: str) -> str:
+    """Shown in messages and kept in records: it must hold no password."""
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise PydanticCustomError("address", "Must be an http or https address, such as http://prometheus:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise PydanticCustomError(
+            "address", "Must be an address without user, password or query: records would show them"
+        )
+    return value.rstrip("/")
 
-    name = NAME
+
+class Prometheus:
+    """A `NodeSource` that remembers when the trial's parts were, and asks at the end."""
 
     def __init__(
-        self, wait_s: float = WAIT_S, now: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
-    ) -> None:
-        """`now` tells seconds since the epoch, by the clock that `sleep` waits by."""
+        self, url: str, cluster: ForeignCluster, wait_s: float = WAIT_S, clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
+        """`clock` tells seconds since the epoch, and `sleep` waits by it."""
         self._wait_s = wait_s
-        self._now, self._sleep = now, sleep
-        self._server = PrometheusServer("", lambda _url, _parameters: {})
-        self._hosts: Sequence[ForeignHost] = ()
+        self._clock, self._sleep = clock, sleep
+        self._server, self._cluster = PrometheusServer(url, cluster.ask), cluster
+        self._receive: Callable[[Reading], None] = lambda _: None
         self._offset_s = 0.0
-        self._times = PartTimes()
+        self._marks: list[tuple[Part | None, int]] = []
         self._doubts: list[Doubt] = []
 
-    def attach(self, scene: Scene) -> None:
+    def begin(self, receive: Callable[[Reading], None]) -> None:
         """Find the cluster's machines among its instances. Raises CannotMeasureError where none of them is there."""
-        cluster = scene.foreign
-        assert cluster is not None  # noqa: S101 - such probes are made for no other
-        if not cluster.prometheus:  # none was named: nothing is missing
-            return
-        self._server, self._hosts = PrometheusServer(cluster.prometheus, cluster.ask), cluster.hosts
+        self._receive, hosts = receive, self._cluster.hosts
         try:
-            self._server.find(cluster.names())
+            self._server.find(self._cluster.names())
         except NoAnswerError as error:
             raise _cannot(
                 f"the Prometheus that `prometheus` names can't be asked: {error}",
@@ -74,44 +87,41 @@ class Prometheus(Evaluated):
             ) from None
         known = sorted(set(self._server.nodes.values()))
         if not known:
-            names = first_few([host.name for host in self._hosts])
+            names = first_few([host.name for host in hosts])
             raise _cannot(
                 f"{self._server.url} has no instance with {BOOT_TIME} that is called as one of the cluster's machines "
                 f"({names})",
                 "let it scrape the node_exporters by the machines' host names or addresses",
             )
-        missing = [host.name for host in self._hosts if host.name not in known]
+        missing = [host.name for host in hosts if host.name not in known]
         if missing:
-            what = f"{self._server.url} knows {len(known)} of {len(self._hosts)} machines, and not {first_few(missing)}"
+            what = f"{self._server.url} knows {len(known)} of {len(hosts)} machines, and not {first_few(missing)}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
-    def mark(self, part: Part | None) -> Sequence[Landed]:
-        self._times.mark(part, int(self._now() * 1000))
-        return ()
+    def mark(self, part: Part | None) -> int:
+        time_ms = int(self._clock() * 1000)
+        self._marks.append((part, time_ms))
+        return time_ms
 
-    def evaluate(self) -> Evaluation:
-        """All series for the trial's time; what can't be had is a doubt."""
-        parts = self._times.parts
-        if not parts or not self._server.nodes:
-            return Evaluation()
-        readings = Readings(NAME, COUNTERS)
+    def end(self) -> None:
+        """Read all series for the trial's time; what can't be had is a doubt."""
+        times_ms = [time_ms for part, time_ms in self._marks if part != "collect"]
+        if len(self._marks) < 2:
+            return
         lost: dict[str, list[str]] = {}
         with _noting(lost, ""):
             self._offset_s = self._clock_offset_s()
-            jobs_end_s = max((part.end_ms for part in parts if part.part != "collect"), default=parts[-1].end_ms) / 1000
-            self._wait_for(jobs_end_s)
-            scraped = self._scrapes(parts[0].begin_ms / 1000, self._now())
+            self._wait_for(times_ms[-1] / 1000)
+            scrapes = self._scrapes(times_ms[0] / 1000, self._clock())
             for group in GROUPS:
                 with _noting(lost, group.lost):
-                    self._take(group, scraped, readings)
+                    self._take(group, scrapes)
         for why, what in lost.items():
             if what == [""]:
-                found = PROMETHEUS_SILENT.doubt(f"{self._server.url} did not answer at the trial's end: {why}")
+                doubt = PROMETHEUS_SILENT.doubt(f"{self._server.url} did not answer at the trial's end: {why}")
             else:
-                found = ANSWERS_LOST.doubt(f"{self._server.url} gave no whole answer about {'; '.join(what)}: {why}")
-            self._doubts.append(found)
-        self._doubts += readings.doubts(parts, SERIES_MISSING, SERIES_MISSING)
-        return Evaluation(samples=list(readings.samples()), amounts=list(readings.amounts(parts)))
+                doubt = ANSWERS_LOST.doubt(f"{self._server.url} gave no whole answer about {'; '.join(what)}: {why}")
+            self._doubts.append(doubt)
 
     def doubts(self) -> tuple[Doubt, ...]:
         return tuple(self._doubts)
@@ -124,16 +134,16 @@ class Prometheus(Evaluated):
         """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
         found = []
         for _ in range(CLOCK_QUESTIONS):
-            began_s = self._now()
+            began_s = self._clock()
             server_s = float(self._server.query("time()")[1])
-            ended_s = self._now()
+            ended_s = self._clock()
             found.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
         return min(found)[1]
 
     def _wait_for(self, end_s: float) -> None:
         """Until every machine has been scraped after that time, or for a bounded time."""
-        deadline_s = self._now() + self._wait_s
-        while self._now() < deadline_s:
+        deadline_s = self._clock() + self._wait_s
+        while self._clock() < deadline_s:
             times = [
                 float(result["value"][1]) - self._offset_s for result in self._server.query(f"timestamp({_OWN})")
                 if result["metric"]["instance"] in self._server.nodes
@@ -146,51 +156,36 @@ class Prometheus(Evaluated):
         each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._server.query(_OWN))))
         step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
-        scrapes = _Scrapes(begin_s + self._offset_s, end_s + self._offset_s, step_s, {}, {})
-        for query, known_s in ((f"timestamp({_OWN})", scrapes.times_s), (_OWN, scrapes.boots_s)):
-            for result in self._range(f"max by (instance) ({query})", scrapes):
-                known_s[result["metric"]["instance"]] = {float(at): float(value) for at, value in result["values"]}
-        return scrapes
+        steps = Steps(begin_s + self._offset_s, end_s + self._offset_s, step_s)
+        times_s, boots_s = (
+            {
+                result["metric"]["instance"]: {float(at): float(value) for at, value in result["values"]}
+                for result in self._server.range(f"max by (instance) ({query})", steps)
+            }
+            for query in (f"timestamp({_OWN})", _OWN)
+        )
+        return _Scrapes(steps, times_s, boots_s)
 
-    def _take(self, group: TargetGroup, scrapes: "_Scrapes", readings: Readings) -> None:
+    def _take(self, group: TargetGroup, scrapes: "_Scrapes") -> None:
         seen: set[str] = set()
-        devices = self._devices(group)
-        every = chosen(sorted(set().union(*devices.values())), "device")
+        devices = self._devices(group) if group.devices else None
         for series in group.series:
-            for result in self._range(series.query, scrapes, every):
-                instance, label = result["metric"].get("instance", ""), result["metric"].get(series.by, "")
-                node = self._server.nodes.get(instance)
-                if node is None or (group.devices and label not in devices.get(instance, ())):
-                    continue
+            for instance, quantity, values in self._server.exported(series, scrapes.steps, devices):
+                node = self._server.nodes[instance]
                 seen.add(node)
-                subject, name = series.subject.format(label), series.series.format(label)
-                for at_s, time_ms, value in self._scraped(result["values"], scrapes.times_s.get(instance, {})):
-                    if series.level:
-                        readings.level(node, subject, name, time_ms, value)
-                    else:
-                        began_s = scrapes.boots_s.get(instance, {}).get(at_s, 0.0)
-                        readings.count(node, subject, name, time_ms, value, wrap=series.wrap, began_s=began_s)
+                times_s, boots_s = scrapes.times_s.get(instance, {}), scrapes.boots_s.get(instance, {})
+                for at_s, value in values:
+                    if at_s in times_s:
+                        here_s = times_s[at_s] - self._offset_s
+                        self._receive(Reading(node, here_s, {quantity: value}, boots_s.get(at_s, 0.0)))
         if missing := sorted(set(self._server.nodes.values()) - seen):
             of = "any machine" if not seen else first_few(missing)
             what = f"{self._server.url} has no {group.needs} of {of}: not known is {group.lost}"
             self._doubts.append(SERIES_MISSING.doubt(what))
 
-    def _scraped(self, values: Iterable[Any], times_s: Mapping[float, float]) -> Iterator[tuple[float, int, float]]:
-        """Each step, when its value was scraped by this machine's clock, and the value."""
-        for at, value in values:
-            if (scraped_s := times_s.get(float(at))) is not None:
-                yield float(at), round(1000 * (scraped_s - self._offset_s)), float(value)
-
     def _devices(self, group: TargetGroup) -> Mapping[str, frozenset[str]]:
-        """What of each instance counts for itself among the devices that were ever in use; none for other groups."""
-        if not group.devices:
-            return {}
-        used: dict[str, set[str]] = {}
-        for series in group.series:
-            for result in self._server.query(series.query):
-                instance = result["metric"].get("instance", "")
-                if instance in self._server.nodes and float(result["value"][1]) > 0:
-                    used.setdefault(instance, set()).add(result["metric"].get("device", ""))
+        """What of each instance counts for itself among the devices that were ever in use."""
+        used = self._server.devices_in_use(group.series)
         if group.devices == "drives":
             choices = {instance: drives_by_name(names) for instance, names in used.items()}
         else:
@@ -224,9 +219,6 @@ class Prometheus(Evaluated):
             )  # fmt: skip
         return above
 
-    def _range(self, query: str, scrapes: "_Scrapes", *devices: str) -> list[Mapping[str, Any]]:
-        return self._server.range(query, scrapes.begin_s, scrapes.end_s, scrapes.step_s, *devices)
-
 
 @contextmanager
 def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
@@ -240,13 +232,11 @@ def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
 
 
 class _Scrapes(NamedTuple):
-    """The steps that are asked for, by Prometheus' clock, and when each instance had been scraped last at each."""
+    """The steps that are asked for, and when each instance had been scraped last at each."""
 
-    begin_s: float
-    end_s: float
-    step_s: int
-    times_s: dict[str, dict[float, float]]
-    boots_s: dict[str, dict[float, float]]
+    steps: Steps
+    times_s: Mapping[str, Mapping[float, float]]
+    boots_s: Mapping[str, Mapping[float, float]]
     """When the machine had been started, as it said then."""
 
 
@@ -288,15 +278,33 @@ def _columns() -> Iterator[NodeColumn]:
         yield NodeColumn(title, "bytes", (series,))
 
 
-PROBES.add(
+def _check(url: str, _environment: Mapping[str, str], ask: Ask) -> None:
+    """Raises BadInputError where no Prometheus answers."""
+    try:
+        answer = ask(f"{url}/api/v1/query", {"query": "1"})
+        good = isinstance(answer, dict) and answer.get("status") == "success"
+        why = "" if good else "no Prometheus answers there"
+    except NoAnswerError as error:
+        why = error.reason
+    if why:
+        raise BadInputError(
+            f"cluster: prometheus {url} can't be asked: {why}; look whether it is up, name the address at "
+            "which this machine reaches it, or leave prometheus out",
+            "prometheus",
+        )
+
+
+NODE_SOURCES.add(
     NAME,
-    ProbeKind(
-        lambda _: Prometheus(),
-        foreign=True,
+    NodeSourceKind(
+        lambda url, context: Prometheus(url, context.cluster),
+        options=Annotated[str, AfterValidator(_address)],
+        about="The address of a Prometheus that scrapes a node_exporter on the cluster's machines, such as "
+        "`http://prom:9090` ([measure a cluster](../how-to/measure-a-cluster.md)). Existing only.",
+        check=_check,
         adds="node_exporter's counters from Prometheus: bytes of each drive and network interface, processor time by "
         "state, memory and page cache, and how long tasks waited",
         columns=tuple(_columns()),
-        series=with_derived(COUNTERS, LEVELS),
+        series=SERIES,
     ),
-    place=21,
 )

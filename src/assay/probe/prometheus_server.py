@@ -5,14 +5,14 @@ Source: Prometheus' HTTP API. Only the machines' own instances are asked for, wh
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from assay.model.host_names import HostNames, host_of, is_loopback
-from assay.model.probe import Ask
-from assay.model.quantity import Kind
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, Wrap
+from assay.model.probe import Ask, Quantity, SeriesTable
+from assay.model.quantity import Kind, Wrap
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS
 from assay.probe.disk import SECTORS_32_BITS
 
 MOST_CHOSEN = 3_000
@@ -25,14 +25,13 @@ _ALL = 'instance!=""'
 _DEVICES, _ANY_DEVICE = "$devices", 'device!=""'
 """Stands in queries for the choice of devices."""
 _EACH = "{$devices,$instances}"
-_BUSY_32_BITS = Wrap(MS_32_BITS.range / 1000, MS_32_BITS.most / 1000)
 
 
 class ExportedSeries(NamedTuple):
     """Series of node_exporters: how PromQL asks for them, and what becomes of each value.
 
     `by` is the label that tells apart what a machine has several of; `subject` and `series` may have its value in them.
-    `kind` is what the series is of; levels are apart from counters.
+    `kind` is what the series is of.
     """
 
     query: str
@@ -40,12 +39,10 @@ class ExportedSeries(NamedTuple):
     series: str
     kind: Kind
     by: str = ""
-    wrap: Wrap | None = None
 
-    @property
-    def level(self) -> bool:
-        """Whether it is no counter."""
-        return self.kind is Kind.LEVEL
+    def quantity(self, label: str) -> Quantity:
+        """What the values with a label are of."""
+        return Quantity(self.subject.format(label), self.series.format(label), level=self.kind is Kind.LEVEL)
 
 
 class TargetGroup(NamedTuple):
@@ -57,11 +54,9 @@ class TargetGroup(NamedTuple):
     devices: str = ""
 
 
-def _counters(
-    subject: str, by: str, chosen: str, kind: Kind, names: Mapping[str, str], wrap: Wrap | None = None
-) -> tuple[ExportedSeries, ...]:
+def _counters(subject: str, by: str, chosen: str, kind: Kind, names: Mapping[str, str]) -> tuple[ExportedSeries, ...]:
     return tuple(
-        ExportedSeries(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, kind, by, wrap)
+        ExportedSeries(f"max by (instance{', ' * bool(by)}{by}) ({metric}{chosen})", subject, series, kind, by)
         for metric, series in names.items()
     )
 
@@ -71,10 +66,10 @@ DRIVES = TargetGroup(
         (
             *_counters("disk {}", "device", _EACH, Kind.BYTES, {
                 "node_disk_read_bytes_total": "read_bytes", "node_disk_written_bytes_total": "written_bytes",
-            }, SECTORS_32_BITS),
+            }),
             *_counters("disk {}", "device", _EACH, Kind.CLOCK_TIME, {
                 "node_disk_io_time_seconds_total": "busy_s",
-            }, _BUSY_32_BITS),
+            }),
         ),
         devices="drives",
 )  # fmt: skip
@@ -84,7 +79,7 @@ GROUPS = (
         "what each machine's network interfaces carried", "node_network_*",
         _counters("interface {}", "device", _EACH, Kind.BYTES, {
             "node_network_receive_bytes_total": "received_bytes", "node_network_transmit_bytes_total": "sent_bytes",
-        }, COUNT_32_BITS),
+        }),
         devices="interfaces",
     ),
     TargetGroup(
@@ -117,10 +112,24 @@ GROUPS = (
         }),
     ),
 )  # fmt: skip
-COUNTERS = {
-    each.series.format("*"): each.kind for group in GROUPS for each in group.series if not each.level
-}  # fmt: skip
-LEVELS = [each.series for group in GROUPS for each in group.series if each.level]
+_KINDS = {each.series.format("*"): each.kind for group in GROUPS for each in group.series}
+SERIES = SeriesTable(
+    {series: kind for series, kind in _KINDS.items() if kind is not Kind.LEVEL},
+    [series for series, kind in _KINDS.items() if kind is Kind.LEVEL],
+    {
+        **dict.fromkeys(("read_bytes", "written_bytes"), SECTORS_32_BITS),
+        **dict.fromkeys(("received_bytes", "sent_bytes"), COUNT_32_BITS),
+        "busy_s": Wrap(MS_32_BITS.range / 1000, MS_32_BITS.most / 1000),
+    },
+)
+
+
+class Steps(NamedTuple):
+    """Times for which series are asked for, by Prometheus' clock."""
+
+    begin_s: float
+    end_s: float
+    step_s: int
 
 
 class PrometheusServer:
@@ -140,23 +149,45 @@ class PrometheusServer:
                 labels = result["metric"]
                 host = host_of(labels["instance"])
                 called.setdefault(labels["instance"], set()).update({host, labels.get("nodename", host)})
-        found = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
-        self.nodes = {instance: name for instance, name in found.items() if name is not None}
+        names_of = {instance: hosts.find(sorted(names, key=is_loopback)) for instance, names in called.items()}
+        self.nodes = {instance: name for instance, name in names_of.items() if name is not None}
         self._chosen = chosen(self.nodes)
 
     def query(self, query: str) -> Any:
         """The result of a query now, of any device."""
         return self._result("query", {"query": query.replace(_DEVICES, _ANY_DEVICE)})
 
-    def range(
-        self, query: str, begin_s: float, end_s: float, step_s: int, devices: str = _ANY_DEVICE
-    ) -> list[Mapping[str, Any]]:
-        """The series of a query for each step of a time, by its own clock; `devices` is a choice of them in PromQL."""
-        times = {"start": f"{begin_s:.3f}", "end": f"{end_s:.3f}", "step": f"{step_s}"}
-        found: list[Mapping[str, Any]] = self._result(
+    def range(self, query: str, steps: Steps, devices: str = _ANY_DEVICE) -> list[Mapping[str, Any]]:
+        """The series of a query at each step; `devices` is a choice of them in PromQL."""
+        times = {"start": f"{steps.begin_s:.3f}", "end": f"{steps.end_s:.3f}", "step": f"{steps.step_s}"}
+        series: list[Mapping[str, Any]] = self._result(
             "query_range", {"query": query.replace(_DEVICES, devices), **times}
         )
-        return found
+        return series
+
+    def exported(
+        self, series: ExportedSeries, steps: Steps, devices: Mapping[str, Set[str]] | None = None
+    ) -> Iterator[tuple[str, Quantity, list[tuple[float, float]]]]:
+        """The instances' values of some series at each step, each with the step's time.
+
+        With `devices` only those of each instance.
+        """
+        some = _ANY_DEVICE if devices is None else chosen(set().union(*devices.values()), "device")
+        for result in self.range(series.query, steps, some):
+            instance, label = result["metric"].get("instance", ""), result["metric"].get(series.by, "")
+            if instance in self.nodes and (devices is None or label in devices.get(instance, ())):
+                values = [(float(at_s), float(value)) for at_s, value in result["values"]]
+                yield instance, series.quantity(label), values
+
+    def devices_in_use(self, series: Iterable[ExportedSeries]) -> dict[str, set[str]]:
+        """By instance, the devices of which any of these series was ever above 0."""
+        used: dict[str, set[str]] = {}
+        for each in series:
+            for result in self.query(each.query):
+                instance = result["metric"].get("instance", "")
+                if instance in self.nodes and float(result["value"][1]) > 0:
+                    used.setdefault(instance, set()).add(result["metric"].get("device", ""))
+        return used
 
     def _result(self, page: str, parameters: Mapping[str, str]) -> Any:
         query = parameters["query"].replace(_CHOSEN, self._chosen)

@@ -21,9 +21,9 @@ from typing import NamedTuple
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
 from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, Values
-from assay.model.quantity import Kind
+from assay.model.quantity import Kind, Wrap
 from assay.model.registry import PROBES
-from assay.probe.counters import Wrap, step
+from assay.probe.counters import step
 
 POWERCAP = Path("/sys/class/powercap")
 

@@ -23,10 +23,10 @@ Configuration = tuple[tuple[str, str, str], ...]
 """What a trial's names stood for, sorted: of what (`medium ssd`), which property (empty: the whole), its value."""
 _NO_PROPERTIES = {
     *(factor.field.removeprefix("cluster.") for factor in FACTORS if factor.field.startswith("cluster.")),
-    "node_source",  # how it was measured
+    "node_sources",  # how it was measured
     "kerberos",  # by which login
 }
-PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "prometheus", "history"})
+PLACES = frozenset({"path", "file", "conf_dir", "ca_file", "history"})
 """Where something lies on one machine says nothing of what it is, and is another on the next."""
 
 

@@ -12,10 +12,10 @@ from assay.engine.past.job import PastJob, StageSums
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.host_names import HostNames
 from assay.model.naming import bytes_text
-from assay.model.probe import Ask
+from assay.model.probe import Ask, Reading
 from assay.node.devices import drives_by_name
 from assay.probe.counters import PartTime, Readings
-from assay.probe.prometheus_server import COUNTERS, DRIVES, ExportedSeries, PrometheusServer
+from assay.probe.prometheus_server import DRIVES, SERIES, PrometheusServer, Steps
 from assay.report.words import seconds_text
 from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
@@ -101,7 +101,9 @@ class DriveTimes:
                     f"--prometheus {url} has no {_BUSY} of the nodes on which the jobs ran ({known}); let it scrape "
                     "the node_exporters by these names, or leave --prometheus out"
                 )
-            self.drives = self._drives()
+            used = self._server.devices_in_use(series for series in DRIVES.series if _BUSY in series.query)
+            self._drives_at = {instance: drives_by_name(names).counted for instance, names in used.items()}
+            self.drives = {self._server.nodes[instance]: drives for instance, drives in self._drives_at.items()}
             if not any(self.drives.values()):
                 raise BadInputError(
                     f"--prometheus {url} has no {_BUSY} of any drive of the nodes on which the jobs ran; let it scrape "
@@ -196,15 +198,6 @@ class DriveTimes:
         seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
         return _NodeUse(seconds, max(busy), sum(busy), sum(by_series["read_bytes"]), sum(by_series["written_bytes"]))
 
-    def _drives(self) -> dict[str, frozenset[str]]:
-        """By node, the drives that count for themselves among those that were ever in use."""
-        used: dict[str, set[str]] = {}
-        for result in self._server.query(f"max by (instance, device) ({_BUSY})"):
-            node = self._server.nodes.get(result["metric"].get("instance", ""))
-            if node is not None and float(result["value"][1]) > 0:
-                used.setdefault(node, set()).add(result["metric"].get("device", ""))
-        return {node: drives_by_name(names).counted for node, names in used.items()}
-
     def _of_nodes(self, query: str) -> dict[str, float]:
         """By node, the value of a query that has one for each instance."""
         return {
@@ -220,20 +213,14 @@ class DriveTimes:
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
         ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
+            times = Steps(round(begin_s), round(end_s), self.step_s)
             for exported in DRIVES.series:
-                self._take(exported, begin_s, end_s)
+                for instance, quantity, values in self._server.exported(exported, times, self._drives_at):
+                    node = self._server.nodes[instance]
+                    readings = self._readings.setdefault(node, Readings("prometheus", SERIES))
+                    for at_s, value in values:
+                        readings.add(Reading(node, at_s, {quantity: value}))
             progressed(number + 1, len(ranges))
-
-    def _take(self, series: ExportedSeries, begin_s: float, end_s: float) -> None:
-        for result in self._server.range(series.query, round(begin_s), round(end_s), self.step_s):
-            node = self._server.nodes.get(result["metric"].get("instance", ""))
-            device = result["metric"].get("device", "")
-            if node is None or device not in self.drives.get(node, ()):
-                continue
-            readings = self._readings.setdefault(node, Readings("prometheus", COUNTERS))
-            for at_s, value in result["values"]:
-                time_ms = round(1000 * float(at_s))
-                readings.count(node, series.subject.format(device), series.series, time_ms, float(value))
 
 
 def _key(job: PastJob) -> tuple[str, str, int]:
