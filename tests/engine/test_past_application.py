@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import find_installation
-from assay.engine.past.formats import attempts_of, is_history, read_history_of, suggestions
+from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions
 from assay.engine.past.job import Work
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
 from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
@@ -37,7 +37,7 @@ def test_an_event_log_is_a_past_job_that_lacks_nothing(name):
     assert isinstance(job, PastApplication)
     assert job.counts, job.missing
     assert (job.engine, job.state) == ("spark", "SUCCEEDED")
-    assert job.program != HADOOP_JOBS
+    assert FORMS[job.engine].program != HADOOP_JOBS
     attempts = [attempt for attempt in attempts_of(LOGS / name) if attempt.finished_ms]
     assert job.whole.tasks == len(attempts)
     assert job.whole.cpu_ms == sum(attempt.cpu_ms for attempt in attempts)

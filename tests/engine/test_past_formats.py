@@ -4,16 +4,14 @@ import io
 
 import pytest
 
-from assay.engine.past.advice import Suggestion
 from assay.engine.past.formats import (
     FORMS,
     PastForm,
-    amounts_words,
+    Suggestion,
     attempts_of,
     is_beside,
     is_history,
     read_history_of,
-    settings_of_test,
     suggestions,
     why_no_history,
 )
@@ -42,11 +40,16 @@ def attempts(file):
 
 
 TAPES = PastForm(
+    noun="tape",
+    program="tapes",
+    place="the tapes",
     is_named=lambda name: name.endswith(".tape"),
     is_head=lambda head: head.startswith(b"TAPE"),
     read=read,
     attempts=attempts,
     amounts="Of tapes all is read.",
+    idle="rewinding",
+    waits="waits for reels",
     taken_over=lambda settings: TakenOver(dict(settings)),
     rules=(lambda job: iter([Suggestion("reels", "more reels", f"tapes {job.settings['tapes']}")]),),
     is_beside=lambda name: name.endswith(".label"),
@@ -73,10 +76,7 @@ def test_its_files_are_known_by_name_and_by_content(tapes, tmp_path):
 def test_what_is_said_of_its_jobs_is_its_own(tapes, tmp_path):
     (tmp_path / "a.tape").touch()
     job = read_history_of(tmp_path / "a.tape")
-    assert settings_of_test(job).properties == {"tapes": "3"}
     assert [suggestion.counter for suggestion in suggestions(job)] == ["tapes 3"]
-    assert amounts_words("tapes") == "Of tapes all is read."
-    assert amounts_words("none") == ""
     with pytest.raises(AssayError, match="a.tape: tapes have no attempts; copy the file again"):
         attempts_of(tmp_path / "a.tape")
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.cli.context import find_installation
-from assay.engine.past.advice import spills_per_record
 from assay.engine.past.formats import suggestions
 from assay.engine.past.job import Uncertain, distinct
 from assay.engine.past.made_histories import MadeJob, events, history
 from assay.engine.past.mapreduce import read_job
+from assay.engine.past.mapreduce_advice import spills_per_record
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
@@ -97,8 +97,8 @@ def test_a_job_is_too_short_where_waits_between_polls_decide():
     assert headline(summary) == "1 job cannot matter, 1 is not known"
     assert summary.short_bound_s == pytest.approx(row.bound_s + 8)
     assert (
-        "Waits between heartbeats and polls, or for executors, decide about 1 job: of 11 s in all, other drives could "
-        "save, with such waits, up to 8 s" in " ".join(sums(summary))
+        "Waits between heartbeats and polls decide about 1 job: of 11 s in all, other drives could save, with such "
+        "waits, up to 8 s" in " ".join(sums(answer))
     )
 
 
@@ -144,7 +144,7 @@ def test_a_run_of_which_two_files_tell_counts_once_and_by_the_whole_file():
     answer = triage([cut, made(HEAVY), made(HEAVY), made(LIGHT)], site(), 0.1, "1 x disk", 0, [])
     assert (answer.summary.runs, answer.summary.copies, answer.summary.not_counted) == (2, 2, 0)
     assert answer.summary.most_at_once == 2
-    assert "2 files told of runs that others tell of." in list(sums(answer.summary))
+    assert "2 files told of runs that others tell of." in list(sums(answer))
     broken = [read_job(io.BytesIO(b"x"), {}, "", f"{number}.jhist") for number in (1, 2)]
     assert triage(broken, site(), 0.1, "1 x disk", 0, []).summary.copies == 0
 
@@ -197,7 +197,7 @@ def test_the_fewest_jobs_that_hold_most_decide():
     assert answer.summary.bound_s == pytest.approx(answer.rows[0].bound_s)
     rest_s = sum(row.bound_s for row in answer.rows if row.verdict is TriageVerdict.CANNOT_MATTER)
     assert answer.summary.rest_s == pytest.approx(rest_s)
-    assert " in the 1 job that may matter" in next(sums(answer.summary))
+    assert " in the 1 job that may matter" in next(sums(answer))
     assert answer.summary.most_at_once == 1
     assert sum(answer.summary.verdicts.values()) == 5
 
@@ -354,7 +354,7 @@ def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran():
     assert row.elapsed_s > 86_400 > row.ran_s
     assert "in which its jobs ran, of 86" in row.how
     answer = triage([session], site(), 0.1, "1 x disk", 0, [])
-    assert "without what sessions waited for their users" in next(sums(answer.summary))
+    assert "without what sessions waited for their users" in next(sums(answer))
     assert "with jobs" in [column.head for column in columns(answer.rows, ["x"])]
     assert "with jobs" not in [column.head for column in columns(judge([whole], site(), 0.1), ["x"])]
 

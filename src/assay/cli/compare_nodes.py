@@ -7,8 +7,7 @@ import click
 
 from assay.cli.context import UserPath, json_option, open_console, print_json
 from assay.cli.triage import Since
-from assay.engine.past.formats import attempts_of
-from assay.engine.past.histories import NAME_THE_FOLDER
+from assay.engine.past.formats import attempts_of, name_the_folder
 from assay.host.files import possible
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import nearest
@@ -125,7 +124,7 @@ def _history_files(history: str, since_ms: int | None, left_out: list[str]) -> l
     if history.startswith(("http://", "https://")):
         raise BadInputError(
             f"--history {history} is a server, which takes minutes to tell of all tasks; copy the histories "
-            f"here with `hadoop fs -get`, and {NAME_THE_FOLDER}"
+            f"here with `hadoop fs -get`, and {name_the_folder()}"
         )
     if names_store(history) and not history.startswith("file:"):
         raise BadInputError(

@@ -25,6 +25,7 @@ from assay.cli.context import (
 from assay.cli.run import run_experiment
 from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress, typed_histories
 from assay.engine.nodes_memory import ask_nodes
+from assay.engine.past.formats import FORMS
 from assay.engine.past.job import SUCCEEDED, PastJob
 from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
 from assay.host.files import replace_text, why
@@ -426,11 +427,13 @@ def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: 
             jobs = list(find_histories(places, 0, cluster, web, bar).jobs)
     finally:
         web.close()
-    of_hadoop = [past for past in jobs if past.program == HADOOP_JOBS]
-    others = [past for past in jobs if past.program != HADOOP_JOBS and (job is None or job in _names(past))]
+    of_hadoop = [past for past in jobs if FORMS[past.engine].program == HADOOP_JOBS]
+    others = [
+        past for past in jobs if FORMS[past.engine].program != HADOOP_JOBS and (job is None or job in _names(past))
+    ]
     if others and not any(job is None or job in _names(past) for past in of_hadoop):
         raise BadInputError(
-            f"{run_name(others[0])} is a Spark application, and run-job runs MapReduce jobs; use "
+            f"{run_name(others[0])} is a {FORMS[others[0].engine].noun}, and run-job runs MapReduce jobs; use "
             f"`{typed('triage')} {shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
         )
     good = [past for past in of_hadoop if past.counts and past.state == SUCCEEDED]

@@ -73,7 +73,7 @@ class Since(click.ParamType[int]):
 @click.command()
 @click.option(
     "--history", "history", multiple=True, metavar="PLACE",
-    help="Job histories or Spark's event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address; "
+    help="Job histories or event logs: a folder or file here, hdfs:/FOLDER, or a JobHistoryServer's address; "
     "several may be named.",
 )  # fmt: skip
 @click.option(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.engine.past.formats import settings_of_test
+from assay.engine.past.formats import FORMS
 from assay.engine.past.job import PastJob
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS
@@ -21,8 +21,9 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     The jar, its arguments and a sample of its input are the site's to name.
     """
     role = row.role or "intermediate"
-    settings = settings_of_test(job)
-    by_command = ", or let `assay run-job` do all of that" if job.program == HADOOP_JOBS else ""
+    form = FORMS[job.engine]
+    settings = form.taken_over(job.settings)
+    by_command = ", or let `assay run-job` do all of that" if form.program == HADOOP_JOBS else ""
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
     return JobExperiment(
         name=experiment_name(row.job),

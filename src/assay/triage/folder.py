@@ -18,12 +18,12 @@ from assay.engine.past.formats import (
     is_history,
     is_history_folder,
     moment_in,
+    name_the_folder,
     read_history_of,
     why_no_history,
 )
 from assay.engine.past.histories import (
     MOST_HISTORIES,
-    NAME_THE_FOLDER,
     SETTINGS_ENDING,
     Histories,
     NoHistoriesError,
@@ -145,7 +145,9 @@ def _only(file: Path) -> PastJob:
     """The job of a file that was named itself. Raises BadInputError where that is no history at all."""
     job = read_history_of(file)
     if not job.submitted_ms and not job.started_ms:
-        raise BadInputError(f"--history {file} tells of no job: missing {'; '.join(job.missing)}; or {NAME_THE_FOLDER}")
+        raise BadInputError(
+            f"--history {file} tells of no job: missing {'; '.join(job.missing)}; or {name_the_folder()}"
+        )
     return job
 
 
@@ -173,7 +175,7 @@ def _files(folder: Path, unread: list[Unread]) -> Iterator[Path]:
                 entries = list(scanned)
         except OSError as error:
             if directory == folder:
-                raise BadInputError(f"--history {folder} can't be read: {why(error)}; {NAME_THE_FOLDER}") from None
+                raise BadInputError(f"--history {folder} can't be read: {why(error)}; {name_the_folder()}") from None
             unread.append(Unread(str(directory), f"it can't be read: {why(error)}"))
             continue
         if is_history_folder(directory.name, (entry.name for entry in entries)):
@@ -201,7 +203,7 @@ def _check_count(source: str, count: int, older: int, looked_at: int, unread: Se
             raise NoHistoriesError(source, reason, older, unread)
         named = first_few([f"{file}: {reason}" for file, reason in unread], between="; ", last="; ", most=_MOST_NAMED)
         files = "file" if looked_at == 1 else "files"
-        reason = f"holds no job history among its {looked_at:,} {files}; {NAME_THE_FOLDER}"
+        reason = f"holds no job history among its {looked_at:,} {files}; {name_the_folder()}"
         raise NoHistoriesError(source, f"{reason}{f' ({named})' if unread else ''}", unread=unread)
 
 

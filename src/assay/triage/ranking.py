@@ -6,8 +6,7 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from assay.engine.past.advice import Suggestion
-from assay.engine.past.formats import suggestions
+from assay.engine.past.formats import Suggestion, suggestions
 from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
 from assay.model.base import Frozen
@@ -117,20 +116,19 @@ class JobRow(Frozen):
     unplaced_bytes: int
     """Read from and written to file systems of which the history does not say whether they are on the nodes' drives."""
     map_output_bytes: int
-    """Emitted by its maps."""
+    """Emitted to be shuffled."""
     spilled_bytes: int
-    """Written to local directories, by maps and reducers."""
+    """Written to local directories."""
     spilled_records: int
-    """Records written to local directories, by maps and reducers."""
+    """Records written to local directories."""
     spills_per_record: float | None
-    """How often each record that maps emitted was written to local directories in all; null without any."""
+    """How often each record that was emitted to be shuffled was written to local directories; null if not counted."""
     shuffled_bytes: int
-    """Fetched by its reducers."""
+    """Fetched from where it was written."""
     written_bytes: int
     """Written to the cluster's store, without copies."""
     local_peak_bytes: int
-    """The most that one run had in the local directories of one node at once, by its maps' outputs and what its
-    reducers fetched and merged."""
+    """The most that one run had in the local directories of one node at once."""
     bound_s: float | None
     """The most that any drive could save; null where that is not known, or contradicted."""
     bound_share: float | None
@@ -145,8 +143,8 @@ class JobRow(Frozen):
     beside_s: float
     """What a node's drives did at most for the jobs beside it; the bound by bytes counts what fits into its time."""
     polls_s: float
-    """What its waits between heartbeats and polls, or for executors, may come to, which the bound does not hold: where
-    these decide, nothing is known."""
+    """What its waits for containers and polls may come to, which the bound does not hold: where these decide, nothing
+    is known."""
     unexplained_s: float
     """How long its tasks waited although nothing that is counted or measured tells for what."""
     contradictions: tuple[str, ...]
@@ -216,7 +214,7 @@ class Batch(Frozen):
     verdicts: Mapping[str, int]
     """How many jobs have each verdict."""
     short: int
-    """How many of those are not known because of waits between heartbeats and polls, or for executors."""
+    """How many of those are not known because of waits for containers and polls."""
     short_s: float
     """The time of all of their runs."""
     short_bound_s: float

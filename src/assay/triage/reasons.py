@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from assay.engine.past.formats import FORMS
 from assay.engine.past.job import PastJob, sum_of
 from assay.model.naming import bytes_text, first_few
 from assay.report.words import percent, seconds_text
@@ -192,7 +193,7 @@ def waits_decide(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) ->
     runs, polls_s = len(bounded), sum(run.job.polls_s for run in bounded)
     each = " a run" if runs > 1 else ""
     return (
-        f"its {bounded[0].job.polls_words} decide: of {seconds_text(ran_s / runs)} s{each} they may take "
+        f"its {FORMS[bounded[0].job.engine].waits} decide: of {seconds_text(ran_s / runs)} s{each} they may take "
         f"{seconds_text(polls_s / runs)} s, which another drive may spare or not, and storage "
         f"{seconds_text(bound_s / runs)} s; only a test with repetitions tells"
     )
@@ -207,7 +208,7 @@ def why_not(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
     requested = work.store_read + work.local_read + work.fetched
     remote = work.remote_read + work.remote_written
     if starts_s > MOSTLY * ran_s:
-        return f"{bounded[0].job.idle_words} take {percent(starts_s / ran_s)} of its time"
+        return f"{FORMS[bounded[0].job.engine].idle} take {percent(starts_s / ran_s)} of its time"
     if (
         all(run.busy and not run.busy.refuted for run in bounded)
         and requested

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from assay.engine.past.formats import amounts_words
+from assay.engine.past.formats import FORMS
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
@@ -76,16 +76,18 @@ def headline(summary: Batch) -> str:
     return ", ".join(filter(None, (first, *rest)))
 
 
-def sums(summary: Batch) -> Iterator[str]:
+def sums(answer: Triage) -> Iterator[str]:
     """What the batch took and could save, and how its jobs ran, in sentences."""
+    summary = answer.summary
     if not summary.elapsed_s:
         return
+    waits = " or ".join(dict.fromkeys(FORMS[row.engine].waits for row in answer.rows))
     span = " to ".join(dict.fromkeys(_day(at_ms) for at_ms in (summary.began_ms, summary.ended_ms)))
     took = f"{duration_text(summary.elapsed_s)} of jobs' time"
     if summary.ran_s < SESSION_SHARE * summary.elapsed_s:
         took += f" ({duration_text(summary.ran_s)} without what sessions waited for their users)"
     yield (
-        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {took}. {_savings(summary)}The "
+        f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {took}. {_savings(summary, waits)}The "
         f"threshold is {percent(summary.worth)} of a job's time."
     )
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
@@ -99,7 +101,7 @@ def sums(summary: Batch) -> Iterator[str]:
     if summary.short:
         share = percent(summary.short_bound_s / summary.ran_s)
         yield (
-            f"Waits between heartbeats and polls, or for executors, decide about {_count(summary.short, 'job')}: of "
+            f"{waits.capitalize()} decide about {_count(summary.short, 'job')}: of "
             f"{duration_text(summary.short_s)} in all, other drives could save, with such waits, up to "
             f"{duration_text(summary.short_bound_s)} ({share} of all jobs' time)."
         )
@@ -113,7 +115,7 @@ def sums(summary: Batch) -> Iterator[str]:
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
 
 
-def _savings(summary: Batch) -> str:
+def _savings(summary: Batch, waits: str) -> str:
     def most(bound_s: float) -> str:
         return f"at most {duration_text(bound_s)} ({percent(bound_s / summary.ran_s)})"
 
@@ -126,7 +128,7 @@ def _savings(summary: Batch) -> str:
         return ""
     roles = [f"{role} {duration_text(seconds)}" for role, seconds in summary.roles.items()]
     alone = f" Drives for one role alone: {', '.join(roles)} at most." if may and len(roles) > 1 else ""
-    return f"Other drives could save {both}, without waits between heartbeats and polls.{alone} "
+    return f"Other drives could save {both}, without {waits}.{alone} "
 
 
 def _count(count: int, noun: str) -> str:
@@ -267,7 +269,7 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
     most, most_advice, most_open = (len(answer.rows), None, None) if verbose else (SHOWN, _MOST_ADVICE, 1)
     summary, shown = answer.summary, answer.rows[:most]
     print_text(console, f"{headline(summary)}.", "bold")
-    for sentence in sums(summary):
+    for sentence in sums(answer):
         print_text(console, sentence)
     for line in ("", *layout_table(columns(shown, [_short(row.job) for row in shown]), console.width)):
         print_line(console, line)
@@ -332,7 +334,7 @@ def page(answer: Triage, following: NextStep | None = None) -> str:
         name="triage",
         data="",
         headline=headline(answer.summary),
-        sums=list(sums(answer.summary)),
+        sums=list(sums(answer)),
         summary=answer.summary,
         following=following,
         columns=columns(rows, names),
@@ -341,7 +343,7 @@ def page(answer: Triage, following: NextStep | None = None) -> str:
         advised=_advised(answer),
         most_advice=_MOST_ADVICE,
         all_rows=len(answer.rows),
-        counted_as=[amounts_words(engine) for engine in dict.fromkeys(row.engine for row in answer.rows)],
+        counted_as=[FORMS[engine].amounts for engine in dict.fromkeys(row.engine for row in answer.rows)],
         may_matter=TriageVerdict.MAY_MATTER,
     )
     return html

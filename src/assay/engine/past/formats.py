@@ -6,12 +6,11 @@ What a file is its content tells; a name that histories have spares a look into 
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from assay.engine.packed_lines import head_of
-from assay.engine.past.advice import Rule, Suggestion
 from assay.engine.past.histories import job_id
 from assay.engine.past.job import BROKEN, PastJob, unread
 from assay.engine.past.taken_over import TakenOver
@@ -21,6 +20,21 @@ from assay.model.plugins import Registry
 from assay.model.task import TaskAttempt
 
 
+class Suggestion(NamedTuple):
+    """A change, and the counters that suggest it."""
+
+    kind: str
+    change: str
+    counter: str
+
+
+Rule = Callable[[PastJob], Iterator[Suggestion]]
+"""What is worth trying before a drive is bought; nothing for what the history does not tell."""
+MUCH_BYTES = 64 << 20
+"""Less than so much is not worth a change."""
+SMALL_PIECE_BYTES, MANY_PIECES = 64 << 10, 1000
+
+
 def _never(_name: str, _files: Iterable[str] = ()) -> bool:
     return False
 
@@ -28,6 +42,12 @@ def _never(_name: str, _files: Iterable[str] = ()) -> bool:
 class PastForm(NamedTuple):
     """A form of histories, as registered in FORMS by the name of the engine whose jobs they tell of."""
 
+    noun: str
+    """What a run of it is called: `MapReduce job`."""
+    program: str
+    """The sort of program that its jobs are."""
+    place: str
+    """What to name where no histories were found."""
     is_named: Callable[[str], bool]
     """Whether a file is called as these histories are."""
     is_head: Callable[[bytes], bool]
@@ -38,6 +58,10 @@ class PastForm(NamedTuple):
     """All attempts of its job; raises OSError, AssayError, and what decompression does."""
     amounts: str
     """Which counters the amounts of a list are, in a sentence."""
+    idle: str
+    """What a job does while none of its tasks runs."""
+    waits: str
+    """What it waits for that no byte tells of."""
     taken_over: Callable[[Mapping[str, str]], TakenOver]
     """What an experiment takes over of a job's settings."""
     rules: tuple[Rule, ...] = ()
@@ -93,6 +117,11 @@ def moment_in(file: Path) -> int:
     return int(match[1]) if match else 0
 
 
+def name_the_folder() -> str:
+    """What to do where a folder is another."""
+    return f"name the folder that holds {' or '.join(form.place for form in FORMS.values())}"
+
+
 def is_history(name: str) -> bool:
     """Whether a file is called as histories are."""
     return any(form.is_named(name) for form in FORMS.values())
@@ -141,16 +170,6 @@ def attempts_of(file: Path) -> Sequence[TaskAttempt]:
         raise AssayError(f"{file} can't be read: {why(error)}") from None
     except AssayError as error:
         raise AssayError(f"{file}: {error}; copy the file again") from None
-
-
-def settings_of_test(job: PastJob) -> TakenOver:
-    """What an experiment takes over of a job's settings."""
-    return FORMS[job.engine].taken_over(job.settings)
-
-
-def amounts_words(engine: str) -> str:
-    """Which counters a list's amounts are of the jobs of an engine, in a sentence."""
-    return FORMS[engine].amounts if engine in FORMS else ""
 
 
 def suggestions(job: PastJob) -> list[Suggestion]:

@@ -12,11 +12,6 @@ MOST_HISTORIES = 100_000
 """More take an hour and more to read, and are most likely years of which days were meant."""
 ENDINGS = (".jhist", ".jhist.gz")
 SETTINGS_ENDING = "_conf.xml"
-NAME_THE_FOLDER = (
-    "name the folder that holds the .jhist files (mapreduce.jobhistory.done-dir) or Spark's event logs "
-    "(spark.eventLog.dir)"
-)
-"""What to do where a folder is another."""
 _JOB = re.compile(r"job_\d+_\d+")
 _FINISHED_PLACE = 4
 """Of the parts of a file's name: id, submission, user, job's name, end, maps, reduces, state, queue, start."""

@@ -4,7 +4,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from assay.model.engine import HADOOP_JOBS
 from assay.model.host_names import HostNames
 from assay.model.signature import Direction
 
@@ -188,19 +187,9 @@ class PastJob(NamedTuple):
         return "mapreduce"
 
     @property
-    def program(self) -> str:
-        """The sort of program that it was."""
-        return HADOOP_JOBS
-
-    @property
-    def idle_words(self) -> str:
-        """What it did while none of its tasks ran."""
-        return "starts and waits for containers"
-
-    @property
-    def polls_words(self) -> str:
-        """What it waits for that no byte tells of."""
-        return "waits between heartbeats and polls"
+    def cluster(self) -> str:
+        """What tells the cluster that ran it from others; empty where its history does not."""
+        return ""
 
     @property
     def fetching_phases(self) -> tuple[str, ...]:
@@ -399,7 +388,7 @@ def _alike(name: str, job: PastJob) -> tuple[str, ...]:
 
 def _is_same_run(job: PastJob, other: PastJob) -> bool:
     """Whether two jobs of one id are one run: nothing that both histories say from the start differs."""
-    facts = ((of.name, of.user, of.submitted_ms, of.settings.get("spark.master")) for of in (job, other))
+    facts = ((of.name, of.user, of.submitted_ms, of.cluster) for of in (job, other))
     return all(fact == same or not fact or not same for fact, same in zip(*facts, strict=True))
 
 

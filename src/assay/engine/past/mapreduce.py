@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
 from assay.engine.jhist_files import events, opened, read_history
-from assay.engine.past.advice import OF_MAPREDUCE
 from assay.engine.past.formats import FORMS, PastForm
 from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
 from assay.engine.past.job import (
@@ -30,6 +29,7 @@ from assay.engine.past.job import (
     is_unplaced,
     unread,
 )
+from assay.engine.past.mapreduce_advice import RULES
 from assay.engine.past.taken_over import taken_over
 from assay.engine.past.task_times import (
     COLLECTORS,
@@ -45,7 +45,7 @@ from assay.engine.past.task_times import (
     unknown_bytes,
 )
 from assay.host.files import why
-from assay.model.engine import JobReference
+from assay.model.engine import HADOOP_JOBS, JobReference
 from assay.model.task import TaskAttempt
 
 _FILES, _TASKS = ("FileSystemCounter", "FileSystemCounters"), ("TaskCounter", "Task$Counter")
@@ -432,14 +432,20 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
 
 
 FORM = PastForm(
+    noun="MapReduce job",
+    program=HADOOP_JOBS,
+    place="the .jhist files (mapreduce.jobhistory.done-dir)",
     is_named=lambda name: name.endswith(ENDINGS),
     is_head=is_head_of_history,
     read=read_file,
     attempts=_attempts,
     amounts="Of MapReduce jobs, read, map output, spilled, shuffled and written are the counters HDFS_BYTES_READ, "
-    "MAP_OUTPUT_BYTES, FILE_BYTES_WRITTEN, REDUCE_SHUFFLE_BYTES and HDFS_BYTES_WRITTEN.",
+    "MAP_OUTPUT_BYTES, FILE_BYTES_WRITTEN, REDUCE_SHUFFLE_BYTES and HDFS_BYTES_WRITTEN; spills is how often each "
+    "record that maps emitted was written to local directories.",
+    idle="starts and waits for containers",
+    waits="waits between heartbeats and polls",
     taken_over=taken_over,
-    rules=OF_MAPREDUCE,
+    rules=RULES,
     # Configurations, and summaries of the JobHistoryServer's.
     is_beside=lambda name: name.removesuffix(".gz").endswith(SETTINGS_ENDING) or name.endswith(".summary"),
 )

@@ -13,7 +13,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.advice import OF_SPARK
 from assay.engine.past.formats import FORMS, PastForm
 from assay.engine.past.job import (
     SUCCEEDED,
@@ -28,7 +27,7 @@ from assay.engine.past.job import (
     is_unplaced,
     sum_of,
 )
-from assay.engine.past.taken_over import of_application
+from assay.engine.past.spark_advice import RULES, taken_over
 from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
@@ -110,24 +109,14 @@ class PastApplication(PastJob):
         return SPARK
 
     @property
-    def program(self) -> str:
-        """The sort of program that it was."""
-        return "spark-jobs"
-
-    @property
-    def idle_words(self) -> str:
-        """What it did while none of its tasks ran."""
-        return "its driver, starts and waits for executors"
+    def cluster(self) -> str:
+        """The address of the cluster that ran it."""
+        return self.settings.get("spark.master", "")
 
     @property
     def owner(self) -> str:
         """Its user, where a shell, notebook or server gives its name to everybody's sessions."""
         return self.user if _OF_SESSIONS.fullmatch(self.name) else ""
-
-    @property
-    def polls_words(self) -> str:
-        """What it waits for that no byte tells of."""
-        return "waits for executors"
 
     @property
     def fetching_phases(self) -> tuple[str, ...]:
@@ -586,14 +575,19 @@ def _called(names: list[str]) -> str:
 
 
 FORMS.add(SPARK, PastForm(
+    noun="Spark application",
+    program="spark-jobs",
+    place="Spark's event logs (spark.eventLog.dir)",
     is_named=is_log_name,
     is_head=is_head_of_event_log,
     read=read_event_log,
     attempts=lambda file: read_application(file, JobReference(name="", id="")).attempts,
     amounts="Of Spark applications, read and written are the metrics Bytes Read and Bytes Written, map output is "
     "Shuffle Bytes Written, spilled that and Disk Bytes Spilled, and shuffled Remote and Local Bytes Read.",
-    taken_over=of_application,
-    rules=OF_SPARK,
+    idle="its driver, starts and waits for executors",
+    waits="waits for executors",
+    taken_over=taken_over,
+    rules=RULES,
     is_folder=is_rolled,
     is_beside=lambda name: name.startswith("appstatus_"),
 ), place=2)  # fmt: skip

@@ -7,11 +7,6 @@ _SLOW_START, _USUAL_SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps",
 _COMPRESS, _CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
 _UNCHANGED = (_SLOW_START, _COMPRESS, _CODEC, "mapreduce.task.io.sort.factor")
 """Properties whose values fit anywhere; sizes belong to the machine."""
-_OF_APPLICATIONS = (
-    "spark.io.compression.codec", "spark.serializer", "spark.shuffle.compress", "spark.shuffle.spill.compress",
-    "spark.sql.adaptive.enabled",
-)  # fmt: skip
-"""Those of an application of Spark."""
 _BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
@@ -56,11 +51,6 @@ def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOve
         f"the bundled Hadoop lacks {codec}, so {nearest.rpartition('.')[2]} compresses the outputs of maps, "
         f"which {alike}",
     )
-
-
-def of_application(settings: Mapping[str, str]) -> TakenOver:
-    """What a test of an application of Spark elsewhere takes over."""
-    return TakenOver({name: settings[name] for name in _OF_APPLICATIONS if name in settings})
 
 
 def for_sample(

@@ -1,15 +1,12 @@
-"""Cheaper changes than a drive that a past job's own counters suggest, by the engine that ran it."""
+"""Cheaper changes than a drive that the counters of a past MapReduce job suggest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import ceil
-from typing import NamedTuple
 
+from assay.engine.past.formats import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Rule, Suggestion
 from assay.engine.past.job import MAP, REDUCE, PastJob
 from assay.model.naming import bytes_text
 
-_MUCH_BYTES = 64 << 20
-"""Less than so much is not worth a change."""
-_SMALL_PIECE_BYTES, _MANY_PIECES = 64 << 10, 1000
 _MIB = 1 << 20
 _BLOCK = 128 * _MIB
 _MOST_SORT_MIB = 2047
@@ -22,18 +19,6 @@ _ACCOUNTING_BYTES = 16
 """What the sort buffer needs for each record (Hadoop: MapTask.METASIZE)."""
 
 
-class Suggestion(NamedTuple):
-    """A change, and the counters that suggest it."""
-
-    kind: str
-    change: str
-    counter: str
-
-
-Rule = Callable[[PastJob], Iterator[Suggestion]]
-"""What is worth trying before a drive is bought; nothing for what the history does not tell."""
-
-
 def spills_per_record(job: PastJob) -> float | None:
     """How often maps wrote each record that they emitted; None where they emitted none. A combiner makes it small."""
     maps = job.stage(MAP)
@@ -44,7 +29,7 @@ def spills_per_record(job: PastJob) -> float | None:
 
 def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
     maps, ratio = job.stage(MAP), spills_per_record(job)
-    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < _MUCH_BYTES:
+    if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < MUCH_BYTES:
         return
     now = job.sort_mib
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
@@ -66,10 +51,10 @@ def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
 
 def _small_fetches(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
-    if reduces is None or reduces.whole.fetches < _MANY_PIECES or reduces.whole.fetched < _MUCH_BYTES:
+    if reduces is None or reduces.whole.fetches < MANY_PIECES or reduces.whole.fetched < MUCH_BYTES:
         return
     piece = reduces.whole.fetched / reduces.whole.fetches
-    if piece < _SMALL_PIECE_BYTES:
+    if piece < SMALL_PIECE_BYTES:
         yield Suggestion(
             "small pieces",
             "fewer maps (mapreduce.input.fileinputformat.split.minsize) or fewer reducers: each piece costs a hard "
@@ -82,7 +67,7 @@ def _small_fetches(job: PastJob) -> Iterator[Suggestion]:
 def _map_output_compression(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
     compressed = job.setting("mapreduce.map.output.compress", "false").lower() == "true"
-    if reduces is None or compressed or not job.settings or reduces.whole.fetched < _MUCH_BYTES:
+    if reduces is None or compressed or not job.settings or reduces.whole.fetched < MUCH_BYTES:
         return
     yield Suggestion(
         "compression",
@@ -134,44 +119,6 @@ def _slow_start(job: PastJob) -> Iterator[Suggestion]:
         )
 
 
-OF_MAPREDUCE: tuple[Rule, ...] = (
+RULES: tuple[Rule, ...] = (
     _sort_buffer, _map_output_compression, _small_fetches, _reducers, _small_files, _slow_start,
 )  # fmt: skip
-
-
-def _spills(job: PastJob) -> Iterator[Suggestion]:
-    spilled = sum(stage.whole.local_read for stage in job.stages)
-    if spilled < _MUCH_BYTES:
-        return
-    widest = max(job.stages, key=lambda stage: stage.whole.local_read)
-    yield Suggestion(
-        "spills",
-        "more partitions (spark.sql.shuffle.partitions, or the number that the shuffle is given) or more memory for "
-        "each core of an executor: what fits into memory is not spilled",
-        f"Disk Bytes Spilled {bytes_text(spilled)}, {bytes_text(widest.whole.local_read)} of it in {widest.name}",
-    )
-
-
-def _small_blocks(job: PastJob) -> Iterator[Suggestion]:
-    fetched, blocks = job.whole.fetched, job.whole.fetches
-    if blocks < _MANY_PIECES or fetched < _MUCH_BYTES or fetched / blocks >= _SMALL_PIECE_BYTES:
-        return
-    yield Suggestion(
-        "small pieces",
-        "fewer partitions, larger input splits, or adaptive execution that joins small ones "
-        "(spark.sql.adaptive.enabled): each block costs a hard disk a positioning",
-        f"{bytes_text(fetched)} fetched in {blocks:,} blocks of {bytes_text(fetched / blocks)}",
-    )
-
-
-def _shuffle_compression(job: PastJob) -> Iterator[Suggestion]:
-    if job.setting("spark.shuffle.compress", "true").lower() != "false" or job.whole.local_written < _MUCH_BYTES:
-        return
-    yield Suggestion(
-        "compression",
-        "spark.shuffle.compress=true, as it is by default: fewer bytes to write and fetch",
-        f"Shuffle Bytes Written {bytes_text(job.whole.map_output_on_disk)}, and spark.shuffle.compress is false",
-    )
-
-
-OF_SPARK: tuple[Rule, ...] = (_spills, _shuffle_compression, _small_blocks)
