@@ -9,13 +9,13 @@ from assay.model.record import (
     DeviceReport,
     DriveReports,
     JobRecord,
-    Output,
     Record,
     Series,
     SeriesKey,
     Stage,
     Status,
     Step,
+    StoredOutput,
     totals,
 )
 from assay.model.section import RunView
@@ -81,7 +81,7 @@ def a_record(trial: Trial | None = None, elapsed_s: float = 10.0, outcome: Outco
         steps=(Step(name="run", started_ms=0, seconds=1.25 * elapsed_s),),
         jobs=jobs,
         totals=totals(jobs, ()),
-        outputs=(Output(path="/out", bytes=2048, summary={"triangles": 7}),),
+        outputs=(StoredOutput(path="/out", bytes=2048, summary={"triangles": 7}),),
         verdicts=(CheckResult(check="triangles equal", outcome=outcome, detail="7 found"),),
     )
     facts = changes.pop("facts", None)

@@ -28,7 +28,7 @@ from assay.model.naming import bytes_text
 from assay.model.platform import Platform, RunningPlatform, TrialSetup
 from assay.model.probe import Scene
 from assay.model.progress import Progress
-from assay.model.record import DeviceReport, JobRecord, Output, Part, Span, StagedInput
+from assay.model.record import DeviceReport, JobRecord, Part, Span, StagedInput, StoredOutput
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport, StrikeSeen
 from assay.model.service import Stack
@@ -56,8 +56,8 @@ from assay.stats.trial_doubts import (
 )
 from assay.trial_parts import (
     Attached,
-    Histories,
     IntervalEnd,
+    JobHistories,
     Measured,
     Ran,
     Remembered,
@@ -140,7 +140,7 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
             with step("verify"):
                 written_bytes = running.store.size_bytes(workload.output_path)
                 parts.verified = Verified(
-                    (Output(path=workload.output_path, bytes=written_bytes, summary=report.result),),
+                    (StoredOutput(path=workload.output_path, bytes=written_bytes, summary=report.result),),
                     (
                         *_all_kept(losses),
                         *_all_read(running.store, workload.read_path, parts.remembered.read_records),
@@ -432,7 +432,7 @@ def _remembered(running: RunningPlatform, staging: Sequence[JobReference], jobs:
     )
 
 
-def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
+def _histories(engine: Engine, references: Sequence[JobReference]) -> JobHistories:
     """Of some jobs; one that the engine has forgotten is a doubt."""
     jobs: list[JobRecord] = []
     attempts: list[TaskAttempt] = []
@@ -449,7 +449,7 @@ def _histories(engine: Engine, references: Sequence[JobReference]) -> Histories:
             doubts += history.doubts
             if number == 0:
                 read_records = history.counted.get("input_records")
-    return Histories(jobs, attempts, doubts, read_records)
+    return JobHistories(jobs, attempts, doubts, read_records)
 
 
 def _losses(

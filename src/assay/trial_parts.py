@@ -21,13 +21,13 @@ from assay.model.record import (
     DeviceReport,
     DriveReports,
     JobRecord,
-    Output,
     Part,
     Record,
     Sample,
     StagedInput,
     Status,
     Step,
+    StoredOutput,
     Totals,
     totals,
 )
@@ -75,7 +75,7 @@ class Ran(NamedTuple):
     scale: ScaleReport | None = None
 
 
-class Histories(NamedTuple):
+class JobHistories(NamedTuple):
     """What an engine remembers of some jobs; `doubts` name what it has forgotten.
 
     `read_records` are those that the first of the jobs read, if it counted them.
@@ -114,7 +114,7 @@ class Settled(NamedTuple):
 class Verified(NamedTuple):
     """The outputs, what their checks say, and how much had been staged."""
 
-    outputs: Sequence[Output] = ()
+    outputs: Sequence[StoredOutput] = ()
     verdicts: Sequence[CheckResult] = ()
     staged: StagedInput | None = None
 

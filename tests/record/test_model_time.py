@@ -6,7 +6,7 @@ from hypothesis import strategies as some
 
 from assay.engine.tez_tasks import TezAttempt
 from assay.model.quantity import Kind
-from assay.model.record import Amount, Output, Sample, SeriesKey, Step, Totals
+from assay.model.record import Amount, Sample, SeriesKey, Step, StoredOutput, Totals
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.signature import Access, PhaseUse, Signature
@@ -52,7 +52,9 @@ def test_what_a_workload_says_of_itself_by_the_clock_is_the_models_too():
     summary = {"throughput_mib_s": 2.0, "exec_s": 12.0, "moved_bytes": 7, "triangles": 3}
     record = dilated()
     trial = record.trial.model_copy(update={"workload": WorkloadSpec(name="testdfsio")})
-    record = record.model_copy(update={"trial": trial, "outputs": (Output(path="/out", bytes=1, summary=summary),)})
+    record = record.model_copy(
+        update={"trial": trial, "outputs": (StoredOutput(path="/out", bytes=1, summary=summary),)}
+    )
     (output,) = in_model_time(record).outputs
     assert output.summary == {"throughput_mib_s": 8.0, "exec_s": 3.0, "moved_bytes": 7, "triangles": 3}
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from assay.model.base import json_text
-from assay.model.record import Amount, Output, Sample, Status, Step, totals
+from assay.model.record import Amount, Sample, Status, Step, StoredOutput, totals
 from assay.model.result import TrialResult
 from assay.model.signature import Signature, TracedMedium
 from assay.record.folder import RunFolder, read_table
@@ -37,7 +37,9 @@ def test_a_figure_that_is_no_number_is_missing_and_the_trial_stands(folder, stra
         totals=totals(jobs, ()),
         amounts=(an_amount(stray), an_amount(7.0, "read_bytes")),
         outputs=(
-            Output(path="/out", bytes=1, summary={"triangles": 7}).model_copy(update={"summary": {"a": stray, "b": 7}}),
+            StoredOutput(path="/out", bytes=1, summary={"triangles": 7}).model_copy(
+                update={"summary": {"a": stray, "b": 7}}
+            ),
         ),
         steps=(Step(name="run", started_ms=0, seconds=12.5), Step(name="stage", started_ms=0, seconds=stray)),
         devices=(drive.model_copy(update={"reports": {"run": report}}),),

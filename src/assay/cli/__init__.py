@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, Text, find_root, is_checkout
+from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, TextArgument, find_root, is_checkout
 from assay.model.registry import COMMANDS
 
 NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media", "experiments"}
@@ -173,7 +173,7 @@ def _refuse_empty(command: click.Command) -> None:
     """Have a command refuse an empty text wherever it wants one: a variable without a value is a mistake."""
     for parameter in command.params:
         if type(parameter.type) is click.types.StringParamType:
-            parameter.type = Text()
+            parameter.type = TextArgument()
     for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
         _refuse_empty(subcommand)
 

@@ -293,7 +293,7 @@ class Number(click.ParamType[float]):
         return number
 
 
-class Text(click.types.StringParamType):
+class TextArgument(click.types.StringParamType):
     """A text that is not empty."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

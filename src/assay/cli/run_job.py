@@ -61,7 +61,7 @@ _FIRST_LINE = "# Written by `assay run-job`, which writes it anew while nobody e
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 
 
-class Known(NamedTuple):
+class SiteFacts(NamedTuple):
     """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input."""
 
     node: SiteNode = SiteNode(None, None, None)
@@ -218,7 +218,7 @@ def run_job(
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     whole_bytes = _whole_bytes(chosen, input_size)
-    known = Known()
+    known = SiteFacts()
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
         known = _known(chosen, input_size, cluster, history, job, said, nodes, output)
@@ -375,7 +375,7 @@ def _digest(text: str) -> str:
 def _known(
     sample: InputSample, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
     said: SiteNode, nodes: int | None, output: Output,
-) -> Known:  # fmt: skip
+) -> SiteFacts:  # fmt: skip
     """What options, a past run of the job, and the cluster say; the former first.
 
     Where `input_size` is said, a past run tells only which part of the input a node read.
@@ -410,7 +410,7 @@ def _known(
         of_past = busiest if input_size is None else busiest * input_size / whole
         read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
     node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
-    return Known(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
+    return SiteFacts(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
 
 
 def _names(past: PastJob) -> set[str]:
@@ -451,7 +451,7 @@ def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: 
 
 
 def _memory(
-    sample: InputSample, whole_bytes: int, known: Known, ratio: float | None, memory: int | None
+    sample: InputSample, whole_bytes: int, known: SiteFacts, ratio: float | None, memory: int | None
 ) -> TrialMemory:  # fmt: skip
     """How the trials' memory is chosen."""
     if memory is not None:

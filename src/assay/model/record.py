@@ -285,7 +285,7 @@ class Totals(Frozen):
     """The jobs' counters added up."""
 
 
-class Output(Frozen):
+class StoredOutput(Frozen):
     """A workload's output."""
 
     path: str
@@ -366,7 +366,7 @@ class Record(Frozen):
     """The workload's jobs, in order."""
     totals: Totals | None = None
     """Sums over `jobs`; null if there are none, or if the history of a job was lost (doubt `history-incomplete`)."""
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[StoredOutput, ...] = ()
     """The workload's outputs."""
     landed: tuple[Landed, ...] = ()
     """Where each role's bytes landed; empty on an existing cluster."""

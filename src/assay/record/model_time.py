@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from assay.model.installed import result_kind, series_kind
 from assay.model.quantity import Kind, kinds_of
-from assay.model.record import Amount, DeviceReport, JobRecord, Output, Record, totals
+from assay.model.record import Amount, DeviceReport, JobRecord, Record, StoredOutput, totals
 from assay.model.signature import Signature
 
 DEVICE_SECONDS = (
@@ -121,7 +121,7 @@ def _device(report: DeviceReport, clock: ModelClock) -> DeviceReport:
     return report.model_copy(update=changed)
 
 
-def _output(output: Output, workload: str, clock: ModelClock) -> Output:
+def _output(output: StoredOutput, workload: str, clock: ModelClock) -> StoredOutput:
     """What a workload says of itself by its own clock."""
     summary = {name: clock.value(result_kind(workload, name), value) for name, value in output.summary.items()}
     return output.model_copy(update={"summary": summary})

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Option
-from assay.workload.graph import Oracle, Values, VertexValues
+from assay.workload.graph import ExpectedValues, Oracle, VertexValues
 
 SMALLEST = "smallest"
 MOST_SOURCES = 32
@@ -46,7 +46,7 @@ class BreadthFirstDistances(VertexValues):
         """Pass the sources; without any the first job finds the smallest vertex."""
         return (f"--from={'+'.join(map(str, self._sources))}",) if self._sources else ()
 
-    def expected(self, oracle: Oracle) -> Values:
+    def expected(self, oracle: Oracle) -> ExpectedValues:
         hops = oracle.distances(self._sources or oracle.vertices[:1].tolist())
         is_reached = hops >= 0
         reached, levels = int(is_reached.sum()), int(hops.max())
@@ -58,7 +58,7 @@ class BreadthFirstDistances(VertexValues):
             "messages": int(np.where(is_reached, oracle.degrees, 0).sum()),
         }
         summary = f"{reached} of {len(hops)} vertices reached in {levels} hops"
-        return Values(hops, "the distances equal NetworKit's", summary, counters)
+        return ExpectedValues(hops, "the distances equal NetworKit's", summary, counters)
 
 
 WORKLOADS.add("breadth-first-distances", BreadthFirstDistances, place=6)

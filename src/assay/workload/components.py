@@ -6,7 +6,7 @@ Connected Components in MapReduce and Beyond, SoCC 2014) until one task's memory
 
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Option, Variant
-from assay.workload.graph import Oracle, Values, VertexValues
+from assay.workload.graph import ExpectedValues, Oracle, VertexValues
 
 UNTIL_SETTLED = "until settled"
 _IN_MEMORY, _MOST_IN_MEMORY = "vertices-in-memory", 1 << 28
@@ -57,7 +57,7 @@ class Components(VertexValues):
             return None
         return min(1 + self._iterations, variant.cost.jobs)
 
-    def expected(self, oracle: Oracle) -> Values:
+    def expected(self, oracle: Oracle) -> ExpectedValues:
         if self._iterations is None:
             labels, check = oracle.components(), "the partition equals NetworKit's"
         else:
@@ -65,7 +65,7 @@ class Components(VertexValues):
             check = f"each vertex has the smallest id within {self._iterations} hops"
         # A part is named by a vertex that has kept its own id.
         parts = int((labels == oracle.vertices).sum())
-        return Values(labels, check, f"{parts} components", {"components": parts})
+        return ExpectedValues(labels, check, f"{parts} components", {"components": parts})
 
 
 WORKLOADS.add("components", Components, place=3)

@@ -29,7 +29,7 @@ class GraphWorkload(BaseWorkload):
     input: GraphInput
 
 
-class Values(NamedTuple):
+class ExpectedValues(NamedTuple):
     """The value of each of the oracle's vertices (shape (n,)), its name, a summary of it, and the jobs' counters."""
 
     values: NDArray[np.int64]
@@ -42,7 +42,7 @@ class VertexValues(GraphWorkload):
     """A workload whose output has a line for each vertex that begins with its id and a whole number."""
 
     @abstractmethod
-    def expected(self, oracle: "Oracle") -> Values:
+    def expected(self, oracle: "Oracle") -> ExpectedValues:
         """Compute in another way what the output must have."""
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:

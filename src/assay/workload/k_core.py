@@ -1,7 +1,7 @@
 """K-core decomposition: the core number of each vertex, by h-indices of estimates (1 job, and 1 per iteration)."""
 
 from assay.model.registry import WORKLOADS
-from assay.workload.graph import Oracle, Values, VertexValues
+from assay.workload.graph import ExpectedValues, Oracle, VertexValues
 
 
 class KCore(VertexValues):
@@ -19,10 +19,12 @@ class KCore(VertexValues):
         "vertices one by one"
     )
 
-    def expected(self, oracle: Oracle) -> Values:
+    def expected(self, oracle: Oracle) -> ExpectedValues:
         cores = oracle.cores()
         counters = {"vertices": len(cores), "core_sum": int(cores.sum())}
-        return Values(cores, "the core numbers equal NetworKit's", f"core numbers up to {int(cores.max())}", counters)
+        return ExpectedValues(
+            cores, "the core numbers equal NetworKit's", f"core numbers up to {int(cores.max())}", counters
+        )
 
 
 WORKLOADS.add("k-core", KCore, place=7)

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.model.registry import WORKLOADS
 from assay.model.workload import Option, Variant
-from assay.workload.graph import Oracle, Values, VertexValues
+from assay.workload.graph import ExpectedValues, Oracle, VertexValues
 
 
 class LabelPropagation(VertexValues):
@@ -36,7 +36,7 @@ class LabelPropagation(VertexValues):
     def likely_jobs(self, variant: Variant) -> float:
         return 1 + self._iterations
 
-    def expected(self, oracle: Oracle) -> Values:
+    def expected(self, oracle: Oracle) -> ExpectedValues:
         labels, done, changed = oracle.labels(self._iterations)
         counters = {
             "vertices": len(labels),
@@ -46,7 +46,7 @@ class LabelPropagation(VertexValues):
         }
         quality = f", modularity {oracle.modularity(labels):.4f}" if len(oracle.sources) else ""
         summary = f"{len(np.unique(labels))} communities after {done} iterations{quality}"
-        return Values(labels, "the labels equal those by sparse matrices", summary, counters)
+        return ExpectedValues(labels, "the labels equal those by sparse matrices", summary, counters)
 
 
 WORKLOADS.add("label-propagation", LabelPropagation, place=8)

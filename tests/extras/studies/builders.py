@@ -3,7 +3,7 @@
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.cluster import MASTER, EmbeddedSpec
 from assay.model.dataset import DatasetSpec
-from assay.model.record import Amount, JobRecord, Output, Record, Step, totals
+from assay.model.record import Amount, JobRecord, Record, Step, StoredOutput, totals
 from assay.model.scale import ScaleReport
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, StoreSpec, WorkloadSpec
 from assay_extras.studies.comparison import StudyComparison, compare
@@ -82,7 +82,7 @@ def a_rate_trial(number, variant, file_size, rate, medium="hdd", repetition=1) -
             "workload": WorkloadSpec(name="testdfsio", variant=variant, options={"files": "1", "file_size": file_size}),
         }
     )
-    output = Output(path="/out", bytes=1, summary={"throughput_mib_s": rate})
+    output = StoredOutput(path="/out", bytes=1, summary={"throughput_mib_s": rate})
     return a_record(trial, outputs=(output,))
 
 
@@ -98,7 +98,7 @@ def a_cluster_trial(number, elapsed_s=10.0, *, workload="terasort", variant="sto
     )
     job = "iteration 1" if workload == "k-means" else "job"
     jobs = (a_graph_job(job, (1.0, 0.0, 0.0, reduce_s), elapsed_s),)
-    record = a_record(trial, outputs=(Output(path="/out", bytes=1, summary={"throughput_mib_s": rate}),))
+    record = a_record(trial, outputs=(StoredOutput(path="/out", bytes=1, summary={"throughput_mib_s": rate}),))
     return on_nodes(record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ())}), **more)
 
 

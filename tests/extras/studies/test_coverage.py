@@ -7,7 +7,7 @@ import pytest
 
 from assay.cli.context import vocabulary
 from assay.model.installation import Installation
-from assay.model.record import Amount, Output, Record, totals
+from assay.model.record import Amount, Record, StoredOutput, totals
 from assay.model.trial import Trial
 from assay_extras.studies.comparison import CHECKS, NEVER, NEVER_SCALED, StudyComparison, compare
 from assay_extras.studies.figures import SHAPES
@@ -47,7 +47,7 @@ def as_if_run(trial: Trial) -> Record:
         Amount(probe="cpu", subject="machine", series=series, part="run", value=value)
         for series, value in SPENT_S.items()
     )
-    output = Output(path="/out", bytes=1, summary={"throughput_mib_s": 100.0})
+    output = StoredOutput(path="/out", bytes=1, summary={"throughput_mib_s": 100.0})
     record = a_record(trial, outputs=(output,))
     record = record.model_copy(update={"jobs": jobs, "totals": totals(jobs, ()), "amounts": amounts})
     if trial.cluster.workers:
