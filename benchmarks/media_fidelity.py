@@ -33,7 +33,7 @@ from assay.model.errors import AssayError
 from assay.model.installation import Installation
 from assay.model.progress import Silent
 from assay.model.trial import MediumSpec
-from assay_extras.calibration.calibration import Access, Calibration, Knee
+from assay_extras.calibration.calibration import AccessPattern, Calibration, Knee
 from assay_extras.calibration.command import Calibrator, Wish, facts_of, spec_of
 from assay_extras.calibration.fidelity import compare, named_figures
 from assay_extras.calibration.fio import Fio, Limit, Stretch, find_fio
@@ -278,7 +278,7 @@ def _cpu_per_100_mb_s(medium: EmulatedMedium, meter: Fio, installation: Installa
         ),
     ):
         for direction in ("read", "write"):
-            access = Access.model_validate(
+            access = AccessPattern.model_validate(
                 {"direction": direction, "pattern": "sequential", "block_bytes": 1 << 20, "depth": 8}
             )
             before = drive.ask("report")

@@ -21,7 +21,7 @@ from assay.media.emulated.medium import EmulatedMedium
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
 from assay.record.folder import RunFolder
-from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.calibration import AccessPattern
 from assay_extras.calibration.command import spec_of
 from assay_extras.calibration.fio import Fio, Limit, Stretch, find_fio
 
@@ -76,7 +76,7 @@ def _fio_mb_s(profile: str, installation: Installation) -> dict[str, float]:
 
 
 def _stream(meter: Fio, file: Path, direction: str) -> float:
-    access = Access.model_validate(
+    access = AccessPattern.model_validate(
         {
             "direction": direction, "pattern": "sequential", "block_bytes": 1 << 20, "buffered": True,
             "fsync": "end" if direction == "write" else "never",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from assay.input import catalogue
-from assay.input.catalogue import Counts, Published, PublishedGraph, all_published, open_dataset
+from assay.input.catalogue import Published, PublishedCounts, PublishedGraph, all_published, open_dataset
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
@@ -49,7 +49,7 @@ def server(site: Path) -> Iterator[str]:
 @pytest.fixture
 def triangle(monkeypatch: pytest.MonkeyPatch) -> Published:
     """A graph of three vertices in the place of a published one; `member` as an archive has it."""
-    graph = all_published()["brightkite"].model_copy(update={"counts": Counts(nodes=3, edges=3, triangles=1)})
+    graph = all_published()["brightkite"].model_copy(update={"counts": PublishedCounts(nodes=3, edges=3, triangles=1)})
     monkeypatch.setattr(catalogue, "published", lambda *_: graph)
     return graph
 

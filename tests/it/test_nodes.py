@@ -17,7 +17,7 @@ from assay.model.network import LINKS
 from assay.model.probe import Scene
 from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
-from assay.probe.network import Network, Traffic, own_addresses, parse_interfaces
+from assay.probe.network import NetworkProbe, Traffic, own_addresses, parse_interfaces
 from assay.probe.nftables import CountingTable
 from tests.it.driving import wait_for
 
@@ -216,7 +216,7 @@ def test_what_passes_is_counted_by_the_network_that_carried_it(lease, tmp_path):
 def counting(lan, ports):
     """The probe on the first node of a network, which has begun to count."""
     node = lan.nodes[0]
-    network = Network(
+    network = NetworkProbe(
         node, lambda known: CountingTable(known, lambda script, words: nft(node, script, words)), lambda _: ()
     )
     network.attach(Scene(layout=Layout.below(Path("/nowhere")), ports=ports, nodes=lan.nodes))

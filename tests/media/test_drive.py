@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from assay.media.emulated import emulator as drives
-from assay.media.emulated.emulator import Drive, SilentError
+from assay.media.emulated.emulator import Drive, EmulatorSilentError
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def looks(drive, clock, seconds):
 
 
 def test_no_answer_for_long_is_a_failure(hung, clock):
-    with pytest.raises(SilentError, match="does not answer to 'report'"):
+    with pytest.raises(EmulatorSilentError, match="does not answer to 'report'"):
         hung.ask("report", 0.01)
     found = looks(hung, clock, 40)
     assert found[:29] == [None] * 29
@@ -75,7 +75,7 @@ def test_a_full_queue_of_connections_is_no_answer_either(tmp_path, monkeypatch):
             waiting.setblocking(False)
             with suppress(BlockingIOError):
                 waiting.connect("control")
-        with pytest.raises(SilentError):
+        with pytest.raises(EmulatorSilentError):
             Drive(tmp_path).ask("report", 0.05)
 
 

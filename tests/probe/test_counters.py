@@ -6,12 +6,12 @@ import pytest
 
 from assay.model.probe import Quantity, Reading, SeriesTable
 from assay.model.quantity import Kind
-from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, WORD, PartTimes, Readings, step
+from assay.probe.counters import COUNT_32_BITS, MS_32_BITS, WORD, PartSpans, Readings, step
 from assay.probe.disk import SECTORS_32_BITS
 
 
 def times(*marks):
-    found = PartTimes()
+    found = PartSpans()
     found.mark(None, marks[0][1])
     for part, time_ms in marks[1:]:
         found.mark(part, time_ms)

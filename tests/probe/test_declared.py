@@ -34,7 +34,7 @@ from assay.model.record import Amount, JobRecord, Sample, Step
 from assay.model.registry import ENGINES, PROBES, SERVICES
 from assay.model.signature import Access, PhaseUse
 from assay.model.task import TaskAttempt
-from assay.probe.counters import PartTime, Readings, with_derived
+from assay.probe.counters import PartSpan, Readings, with_derived
 from assay.probe.cpu import CpuProbe
 from assay.probe.prometheus_server import GROUPS
 from assay.probe.sampler import Samples, measured
@@ -89,7 +89,7 @@ def test_rates_and_peaks_of_readings_are_declared_with_them(counters, levels):
         readings.add(Reading("n", at_s, dict.fromkeys(values, at_s)))
     made = with_derived(table)
     samples = {sample.series for sample in readings.samples()}
-    amounts = {amount.series for amount in readings.amounts([PartTime("run", 0, 1000)])}
+    amounts = {amount.series for amount in readings.amounts([PartSpan("run", 0, 1000)])}
     assert samples | amounts <= made.keys()
     assert {made[name] for name in samples if name not in levels} <= {Kind.RATE}
 

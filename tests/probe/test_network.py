@@ -8,7 +8,7 @@ import pytest
 from assay.model.layout import Layout
 from assay.model.probe import Moment, Scene
 from assay.node.local import LocalNode
-from assay.probe.network import Interface, Names, Network, Traffic, interfaces_to, parse_interfaces
+from assay.probe.network import Interface, Names, NetworkProbe, Traffic, interfaces_to, parse_interfaces
 from assay.probe.nftables import Count, CountedFlow, CountingTable, FlowsError
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
@@ -66,7 +66,7 @@ def a_node(proc, name):
 
 def a_network(proc, table, name):
     addresses = {"n1": ["192.0.2.2"], "n2": ["192.0.2.9"]}
-    return Network(a_node(proc, name), lambda ports: table, lambda name: addresses.get(name, ()))
+    return NetworkProbe(a_node(proc, name), lambda ports: table, lambda name: addresses.get(name, ()))
 
 
 def at(seconds):
@@ -209,7 +209,7 @@ def test_of_two_networks_the_receivers_address_tells_which_carried_it(proc, tabl
     nodes = [a_node(proc, name) for name in addresses]
     for node in nodes:
         node.interfaces = ["eth0", "eth1"]
-    network = Network(nodes[0], lambda ports: table, addresses.__getitem__)
+    network = NetworkProbe(nodes[0], lambda ports: table, addresses.__getitem__)
     network.attach(ONE_NODE._replace(nodes=tuple(nodes)))
     table.flows = {
         CountedFlow("198.18.0.1", "198.18.0.2", 8020, to_server=True): Count(700, 7),

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from assay.host.files import opened
-from assay_extras.calibration.calibration import Access, Behaviour, Burst, Point
+from assay_extras.calibration.calibration import AccessPattern, Behaviour, Burst, Point
 from assay_extras.calibration.fio import Limit, Meter, Stretch
 
 BLOCK_BYTES, LONG_BYTES = 4096, 1 << 20
@@ -34,8 +34,8 @@ def measure_behaviour(stretch: Stretch, points: Sequence[Point], meter: Meter, s
 
     Takes `seconds` and the probes' own time.
     """
-    sequential = Access(direction="read", pattern="sequential", block_bytes=LONG_BYTES, depth=8)
-    scattered = Access(direction="read", pattern="random", block_bytes=BLOCK_BYTES, depth=32)
+    sequential = AccessPattern(direction="read", pattern="sequential", block_bytes=LONG_BYTES, depth=8)
+    scattered = AccessPattern(direction="read", pattern="random", block_bytes=BLOCK_BYTES, depth=32)
     limit = Limit(seconds=max(seconds / 2 * 0.75, 0.5), ramp_s=seconds / 2 * 0.25)
     both = [meter.measure_both(access, stretch, limit) for access in (sequential, scattered)]
     short = {

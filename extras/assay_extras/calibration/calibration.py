@@ -24,7 +24,7 @@ from assay.model.fact import Fact
 SCHEMA_VERSION: Literal[2] = 2
 
 
-class Access(Frozen):
+class AccessPattern(Frozen):
     """One way of using a medium.
 
     `depth` requests are in flight per stream, `streams` run at once, each in a part of its own. `buffered` goes through
@@ -44,7 +44,7 @@ class Access(Frozen):
     start_share: float = 0.0
 
 
-class Point(Access):
+class Point(AccessPattern):
     """One access as it was measured for `seconds`.
 
     `mb_s` is 10^6 bytes a second over all streams, `iops` requests of `block_bytes` a second. Latencies are of one
@@ -58,9 +58,9 @@ class Point(Access):
     seconds: float
 
     @property
-    def access(self) -> Access:
+    def access(self) -> AccessPattern:
         """What was done, without what came of it."""
-        return Access(**{name: getattr(self, name) for name in Access.model_fields})
+        return AccessPattern(**{name: getattr(self, name) for name in AccessPattern.model_fields})
 
 
 class Knee(Frozen):

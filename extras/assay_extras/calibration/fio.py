@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
-from assay_extras.calibration.calibration import Access, Both, Point
+from assay_extras.calibration.calibration import AccessPattern, Both, Point
 
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180
@@ -51,11 +51,11 @@ class Meter(Protocol):
         """As it tells it."""
         ...
 
-    def measure(self, access: Access, stretch: Stretch, limit: Limit) -> Point:
+    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Point:
         """Do it and say how it went. Raises AssayError when it fails."""
         ...
 
-    def measure_both(self, access: Access, stretch: Stretch, limit: Limit) -> Both:
+    def measure_both(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Both:
         """Read the first half of a stretch and write the second in this way at once. Raises AssayError."""
         ...
 
@@ -71,11 +71,11 @@ class Fio(Frozen):
     program: Path
     version: str
 
-    def measure(self, access: Access, stretch: Stretch, limit: Limit) -> Point:
+    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Point:
         """One fio run. Raises AssayError with fio's own words when it fails."""
         return parse_point(self._run(arguments(access, stretch, limit), limit.seconds + limit.ramp_s), access)
 
-    def measure_both(self, access: Access, stretch: Stretch, limit: Limit) -> Both:
+    def measure_both(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Both:
         """One fio run with a job for each direction. Raises AssayError with fio's own words when it fails."""
         half = Stretch(path=stretch.path, span_bytes=stretch.span_bytes // 2)
         jobs = []
@@ -89,7 +89,7 @@ class Fio(Frozen):
 
     def write_through(self, stretch: Stretch, total_bytes: int, seconds: float, log: Path) -> int:
         """Write the beginning of the stretch once; ends after `seconds`. The log's name gets fio's own ending."""
-        access = Access(direction="write", pattern="sequential", block_bytes=1 << 20, depth=8)
+        access = AccessPattern(direction="write", pattern="sequential", block_bytes=1 << 20, depth=8)
         if not direct_works(stretch.path):
             access = access.model_copy(update={"buffered": True, "depth": 1, "fsync": "end"})
         limit = Limit(seconds=seconds, total_bytes=min(total_bytes, stretch.span_bytes))
@@ -144,7 +144,7 @@ def direct_works(path: Path) -> bool:
     return True
 
 
-def arguments(access: Access, stretch: Stretch, limit: Limit) -> list[str]:
+def arguments(access: AccessPattern, stretch: Stretch, limit: Limit) -> list[str]:
     """Fio's options for one access."""
     begin, part = _part_bytes(access, stretch)
     options = {
@@ -177,7 +177,7 @@ def arguments(access: Access, stretch: Stretch, limit: Limit) -> list[str]:
     return [*(f"--{name}={value}" for name, value in options.items()), *_flags(access, stretch, limit)]
 
 
-def _flags(access: Access, stretch: Stretch, limit: Limit) -> list[str]:
+def _flags(access: AccessPattern, stretch: Stretch, limit: Limit) -> list[str]:
     flags = ["--thread", "--group_reporting"]
     if stretch.read_only:
         flags.append("--readonly")
@@ -190,14 +190,14 @@ def _flags(access: Access, stretch: Stretch, limit: Limit) -> list[str]:
     return flags
 
 
-def _part_bytes(access: Access, stretch: Stretch) -> tuple[int, int]:
+def _part_bytes(access: AccessPattern, stretch: Stretch) -> tuple[int, int]:
     """Where the first stream begins and how much each stream has to itself."""
     begin = int(stretch.span_bytes * access.start_share) // _ALIGNMENT_BYTES * _ALIGNMENT_BYTES
     part = (stretch.span_bytes - begin) // access.streams
     return begin, max(part // _ALIGNMENT_BYTES * _ALIGNMENT_BYTES, access.block_bytes)
 
 
-def parse_point(output: str, access: Access) -> Point:
+def parse_point(output: str, access: AccessPattern) -> Point:
     """A point from fio's JSON. Raises AssayError when it says that a job failed, or nothing was done in the time."""
     job = _only_job(output)
     done = job[access.direction]

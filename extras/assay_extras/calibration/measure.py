@@ -32,7 +32,7 @@ from assay.model.fact import Fact
 from assay.model.progress import Progress
 from assay.node.devices import sysfs_name
 from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
-from assay_extras.calibration.calibration import Access, Behaviour, Form, Knee, Point
+from assay_extras.calibration.calibration import AccessPattern, Behaviour, Form, Knee, Point
 from assay_extras.calibration.fio import LOG_WINDOW_MS, Limit, Meter, Stretch, direct_works
 
 _SECTOR_BYTES = 512
@@ -110,7 +110,7 @@ _STREAMS = {"named": [1, 2, 4, 8], "brief": [1, 2, 4, 8], "full": [1, 2, 3, 4, 6
 _ZONES = [0.25, 0.5, 0.75, 0.97]
 
 
-def direct_accesses(form: Form) -> list[Access]:
+def direct_accesses(form: Form) -> list[AccessPattern]:
     """With O_DIRECT: the device itself. All reads before all writes, sequential before random."""
     return [
         _access(direction, pattern, block_bytes, depth=depth)
@@ -120,14 +120,14 @@ def direct_accesses(form: Form) -> list[Access]:
     ]
 
 
-def zone_accesses() -> list[Access]:
+def zone_accesses() -> list[AccessPattern]:
     """Sequential reads along the span of a block device; with the one at its beginning they give its average."""
     return [
         _access("read", "sequential", MIB, depth=8, span="device", start_share=start_share) for start_share in _ZONES
     ]
 
 
-def buffered_accesses(form: Form) -> list[Access]:
+def buffered_accesses(form: Form) -> list[AccessPattern]:
     """Through the page cache, as Hadoop does it. Those written without fsync show the memory, not the medium."""
     reads = [
         *(
@@ -151,15 +151,17 @@ def buffered_accesses(form: Form) -> list[Access]:
     return [*reads, *logs, *writes]
 
 
-def weight(access: Access) -> float:
+def weight(access: AccessPattern) -> float:
     """How much more time than others an access deserves: those that have names in profiles are what is judged."""
     random_corner = access.pattern == "random" and access.block_bytes == 4 * KIB and access.depth in {1, 32}
     sequential_corner = access.pattern == "sequential" and access.block_bytes == MIB and access.depth == 8
     return 2.0 if (random_corner or sequential_corner) and not access.buffered else 1.0
 
 
-def _access(direction: str, pattern: str, block_bytes: int, **rest: object) -> Access:
-    return Access.model_validate({"direction": direction, "pattern": pattern, "block_bytes": block_bytes, **rest})
+def _access(direction: str, pattern: str, block_bytes: int, **rest: object) -> AccessPattern:
+    return AccessPattern.model_validate(
+        {"direction": direction, "pattern": pattern, "block_bytes": block_bytes, **rest}
+    )
 
 
 LEAST_FILE_BYTES, MOST_FILE_BYTES = 256 << 20, 4 << 30
@@ -344,7 +346,9 @@ class Measured(Frozen):
     behaviour: Behaviour | None = None
 
 
-def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: float, progress: Progress) -> Measured:
+def measure(
+    ground: Ground, accesses: Sequence[AccessPattern], meter: Meter, seconds: float, progress: Progress
+) -> Measured:
     """Measure the accesses, each on the span it names. Raises BadInputError before anything is written.
 
     With direct accesses to a test file the medium's behaviour is measured, too.
@@ -378,13 +382,13 @@ def measure(ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: f
     )
 
 
-def plan_accesses(ground: Ground, form: Form) -> list[Access]:
+def plan_accesses(ground: Ground, form: Form) -> list[AccessPattern]:
     """The accesses that this ground allows.
 
     A directory on a rotating disk whose raw bytes may be read gets its random reads over the whole disk: seeks within a
     file of some GiB would be shorter than those of real use.
     """
-    on_device: list[Access] = []
+    on_device: list[AccessPattern] = []
     if ground.may_overwrite:
         everything = [access.model_copy(update={"span": "device"}) for access in direct_accesses(form)]
         return [*(zone_accesses() if ground.rotational else ()), *everything]
@@ -411,7 +415,7 @@ def measure_knee(ground: Ground, meter: Meter, total_bytes: int, seconds: float)
         return find_knee(read_rates(Path(folder, "rate_bw.log")))
 
 
-def describe(access: Access) -> str:
+def describe(access: AccessPattern) -> str:
     """An access in few words, for people."""
     size = access.block_bytes
     block = f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
@@ -441,7 +445,7 @@ SHORT_SEEKS = doubt_kind(
 )
 
 
-def doubts_of(ground: Ground, accesses: Sequence[Access]) -> tuple[Doubt, ...]:
+def doubts_of(ground: Ground, accesses: Sequence[AccessPattern]) -> tuple[Doubt, ...]:
     """What goes with the figures of this ground."""
     doubts = []
     if all(access.buffered for access in accesses) and ground.directory and not direct_in(ground.directory):
@@ -459,7 +463,7 @@ def doubts_of(ground: Ground, accesses: Sequence[Access]) -> tuple[Doubt, ...]:
 
 
 def _file(
-    ground: Ground, accesses: Sequence[Access], meter: Meter, seconds: float
+    ground: Ground, accesses: Sequence[AccessPattern], meter: Meter, seconds: float
 ) -> AbstractContextManager[LaidOut | None]:
     """The test file; none where all accesses are to the device."""
     if ground.directory is None or all(access.span == "device" for access in accesses):
@@ -467,7 +471,7 @@ def _file(
     return laid_out(ground.directory, meter, seconds)
 
 
-def _stretch(access: Access, ground: Ground, file: LaidOut | None) -> Stretch:
+def _stretch(access: AccessPattern, ground: Ground, file: LaidOut | None) -> Stretch:
     if access.span == "file" and file is not None:
         return file.stretch
     if ground.device is None:
@@ -475,7 +479,7 @@ def _stretch(access: Access, ground: Ground, file: LaidOut | None) -> Stretch:
     return Stretch(path=ground.device, span_bytes=ground.device_bytes, read_only=not ground.may_overwrite)
 
 
-def _timed(access: Access, seconds: float, ground: Ground, number: int) -> Limit | None:
+def _timed(access: AccessPattern, seconds: float, ground: Ground, number: int) -> Limit | None:
     """The limit of what runs for a time: direct accesses after a ramp, in which the device's cache fills.
 
     None for buffered writes, which are limited in bytes.
@@ -492,7 +496,7 @@ def _timed(access: Access, seconds: float, ground: Ground, number: int) -> Limit
     return None
 
 
-def _sized(access: Access, seconds: float, before: Sequence[Point], file: LaidOut | None, number: int) -> Limit:
+def _sized(access: AccessPattern, seconds: float, before: Sequence[Point], file: LaidOut | None, number: int) -> Limit:
     """What is written to the page cache, and out at the end, ends by its bytes.
 
     Memory takes more in a second than a disk writes in a minute.

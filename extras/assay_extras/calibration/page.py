@@ -41,7 +41,7 @@ PANELS = ("sequential read", "sequential write", "random read", "random write")
 PLOT_WIDTH, PLOT_RIGHT, PLOT_TOP, PLOT_HEIGHT, PLOT_BELOW = 440, 22, 36, 170, 44
 
 
-class Axis(NamedTuple):
+class PlotAxis(NamedTuple):
     """Numbers from `first` to `last`, in logarithms or not; `marks` are those that are written along it."""
 
     title: str
@@ -74,10 +74,10 @@ def block_plots(points: Sequence[Point]) -> list[str]:
     if not direct:
         return []
     blocks = sorted({point.block_bytes / 1024 for point in direct})
-    across = Axis("block, KiB", blocks[0], max(blocks[-1], 2 * blocks[0]), blocks, logarithmic=True)
+    across = PlotAxis("block, KiB", blocks[0], max(blocks[-1], 2 * blocks[0]), blocks, logarithmic=True)
     least = math.floor(math.log10(min(point.mb_s for point in direct)))
     most = max(math.ceil(math.log10(max(point.mb_s for point in direct))), least + 1)
-    up = Axis("MB/s", 10.0**least, 10.0**most, [10.0**power for power in range(least, most + 1)], logarithmic=True)
+    up = PlotAxis("MB/s", 10.0**least, 10.0**most, [10.0**power for power in range(least, most + 1)], logarithmic=True)
     depths = sorted({point.depth for point in direct})
     colours = {depth: DEPTH_COLOURS[index % len(DEPTH_COLOURS)] for index, depth in enumerate(depths)}
     plots = []
@@ -105,17 +105,20 @@ def stream_plot(points: Sequence[Point]) -> str:
         sorted({point.streams for point in stream_points}),
         round_up(max(point.mb_s for point in stream_points)),
     )
-    across = Axis("sequential streams at once", 0, counts[-1], counts)
+    across = PlotAxis("sequential streams at once", 0, counts[-1], counts)
     curves = [
         Curve(way, colour, sorted((point.streams, point.mb_s) for point in stream_points if point.direction == way))
         for way, colour in DIRECTION_COLOURS.items()
     ]
     return _plot(
-        "all streams together", [curve for curve in curves if curve.points], across, Axis("MB/s", 0, most, ticks(most))
+        "all streams together",
+        [curve for curve in curves if curve.points],
+        across,
+        PlotAxis("MB/s", 0, most, ticks(most)),
     )
 
 
-def _plot(name: str, curves: Sequence[Curve], across: Axis, up: Axis) -> str:
+def _plot(name: str, curves: Sequence[Curve], across: PlotAxis, up: PlotAxis) -> str:
     """Curves with a ring at each point."""
     bottom, right = PLOT_TOP + PLOT_HEIGHT, PLOT_WIDTH - PLOT_RIGHT
 

@@ -23,14 +23,14 @@ _MIB = 1 << 20
 _DECIMAL_GB = 1e9
 
 
-class Reading(NamedTuple):
+class MeasuredTrials(NamedTuple):
     """What was measured, and for each trial that could not be used the reason."""
 
     measured: Measured
     passed_over: dict[str, str]
 
 
-def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
+def read(records: Sequence[Record], experiment: StudyExperiment) -> MeasuredTrials:
     """Every value that the study has a place for. A trial whose output is wrong says nothing of a time.
 
     Of several kinds of machines only the one with most trials is read: pairs of trials are of one machine.
@@ -54,7 +54,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> Reading:
         for point, value in found:
             values.setdefault(point, {})[repetition] = value
         names |= input_names(record.trial, experiment) if found else {}
-    return Reading(Measured(values, names), passed_over)
+    return MeasuredTrials(Measured(values, names), passed_over)
 
 
 def input_names(trial: Trial, experiment: StudyExperiment) -> dict[str, str]:

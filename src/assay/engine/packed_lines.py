@@ -5,7 +5,6 @@ CompressionCodec). A file that ends too early gives all lines until there.
 """
 
 import gzip
-import io
 import json
 import struct
 import zlib
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
+
+from assay.input.files import stream_of
 
 _ZSTD, _LZ4, _SNAPPY, _GZIP, _LZF = b"\x28\xb5\x2f\xfd", b"LZ4Block", b"\x82SNAPPY\0", b"\x1f\x8b", b"ZV"
 _LZ4_FRAME = b"\x04\x22\x4d\x18"
@@ -71,7 +72,7 @@ class Lines:
         self.empty = not start
         pieces = _unpacked(file, start)
         self.head: bytes = file.peek(_HEAD_BYTES) if pieces is None else b""
-        self._content: Any = file if pieces is None else io.BufferedReader(_Pieces(self._until_cut(pieces)), 1 << 16)
+        self._content: Any = file if pieces is None else stream_of(self._until_cut(pieces))
 
     def __iter__(self) -> Iterator[bytes]:
         while line := self._content.readline(_LONGEST_LINE):
@@ -201,29 +202,6 @@ _UNPACK: Mapping[bytes, Callable[[BinaryIO], Iterator[bytes]]] = {
 }  # fmt: skip
 
 
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """They are read only."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """As much of the next piece as there is room for."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = piece
-        count = min(len(buffer), len(self._rest))
-        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
-        return count
-
-
 def file_of(pieces: Iterable[bytes]) -> BinaryIO:
     """Pieces of bytes as a file."""
-    return cast(BinaryIO, io.BufferedReader(_Pieces(iter(pieces)), 1 << 16))
+    return cast(BinaryIO, stream_of(iter(pieces)))

@@ -20,10 +20,10 @@ from pydantic import TypeAdapter
 
 from assay.host.files import whole
 from assay.input.formats import FileLayout
-from assay.input.generated import Shape, Steering, generate
+from assay.input.generated import GraphShape, Steering, generate
 from assay.input.graph import Simple, all_facts
 from assay.input.graph_file import GraphFile, UserGraph
-from assay.input.reading import Known, ReadCounts, checksum, load, save, write_canonical
+from assay.input.reading import InputFacts, ReadCounts, checksum, load, save, write_canonical
 from assay.model.base import Frozen
 from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.doubt import CheckResult, Outcome, verdict
@@ -61,7 +61,7 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
         ) from error
 
 
-class Counts(Frozen):
+class PublishedCounts(Frozen):
     """Published counts of a graph: of the simple graph, unless the source counts loops as edges."""
 
     nodes: int
@@ -86,7 +86,7 @@ class Published(Frozen):
     member: str | None = None
     download_mb: int | None = None
     format: str
-    counts: Counts
+    counts: PublishedCounts
     sources: str
     licence: str
     citation: str
@@ -147,7 +147,7 @@ class PublishedGraph(UserGraph):
         detail = problem or "nodes and edges are as published"
         return (verdict("published counts", passed=not problem, detail=detail),)
 
-    def _known(self, progress: Progress) -> Known:
+    def _known(self, progress: Progress) -> InputFacts:
         """Read the counts, with the published triangles where counting them would take long."""
         if not self._path.is_file():
             if not self._download.is_file():
@@ -162,7 +162,7 @@ class PublishedGraph(UserGraph):
         return known.model_copy(update={"facts": facts})
 
 
-def mismatch(counts: Counts, facts: GraphFacts, read: ReadCounts) -> str | None:
+def mismatch(counts: PublishedCounts, facts: GraphFacts, read: ReadCounts) -> str | None:
     """Say what differs from the published counts, with both numbers; None if nothing does.
 
     A source may count the simple edges, or also loops, or the lines: any of them may match.
@@ -200,7 +200,7 @@ _BY_ID_SHARE, _BY_DEGREE = 0.65, 2.0
 triangle."""
 
 
-def shape_of(graph: Published, scale: float) -> Shape:
+def shape_of(graph: Published, scale: float) -> GraphShape:
     """Return a preset's shape at a scale, which changes counts and leaves degrees and communities as they are.
 
     Raises BadInputError for a graph so small that its vertices couldn't bear the edges, or absurdly large.
@@ -220,7 +220,7 @@ def shape_of(graph: Published, scale: float) -> Shape:
         "triangles": round(steering.triangles * scale), "max_degree": min(steering.max_degree, (nodes - lost) // 4),
         "components": small + 1, "largest_component": nodes - lost,
     }  # fmt: skip
-    return Shape(**{**steering.model_dump(), **scaled})
+    return GraphShape(**{**steering.model_dump(), **scaled})
 
 
 class GeneratedGraph(GraphFile):
@@ -248,7 +248,7 @@ class GeneratedGraph(GraphFile):
         )
         return size, _near("wedges", facts.wedges, aim.wedges), _near("triangles", facts.triangles, aim.triangles)
 
-    def _known(self, progress: Progress) -> Known:
+    def _known(self, progress: Progress) -> InputFacts:
         known = load(self._folder / "facts.json") if self._path.is_file() else None
         if known:
             return known
@@ -260,7 +260,7 @@ class GeneratedGraph(GraphFile):
             progress.detail(f"write {keys.size:,} edges")
             write_canonical(keys, partial)
         counts = ReadCounts(lines=keys.size, edge_lines=keys.size)
-        known = Known(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
+        known = InputFacts(sha256=checksum(self._path), facts=all_facts(Simple(keys)), counts=counts)
         save(self._folder / "facts.json", known)
         return known
 

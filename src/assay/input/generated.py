@@ -201,14 +201,14 @@ class Steering(Frozen):
     id_order: int
 
 
-class Shape(Steering):
+class GraphShape(Steering):
     """What to generate. Counts are of the whole graph; the other fields steer the model."""
 
     nodes: int
     edges: int
 
 
-def generate(shape: Shape, seed: int) -> Keys:
+def generate(shape: GraphShape, seed: int) -> Keys:
     """Generate packed, sorted, distinct edges that name each of the vertices 0 to `shape.nodes` - 1."""
     small, small_degrees = _small_components(shape, RandomSource(seed, _SMALL))
     edges = shape.edges - small.size
@@ -219,7 +219,7 @@ def generate(shape: Shape, seed: int) -> Keys:
     return _renumber(keys, np.concatenate((degrees, small_degrees)), shape.id_order, RandomSource(seed, _IDS))
 
 
-def _small_components(shape: Shape, random: RandomSource) -> tuple[Keys, Degrees]:
+def _small_components(shape: GraphShape, random: RandomSource) -> tuple[Keys, Degrees]:
     """Make edges and degrees of paths of two vertices and more; every second path of at least three is closed.
 
     Numbers follow those of the main component.
@@ -240,7 +240,7 @@ def _small_components(shape: Shape, random: RandomSource) -> tuple[Keys, Degrees
     return keys, degrees.astype(np.int64)
 
 
-def _main_component(degrees: Degrees, edges: int, shape: Shape, seed: int) -> Keys:
+def _main_component(degrees: Degrees, edges: int, shape: GraphShape, seed: int) -> Keys:
     # The parent of each vertex but the first: a vertex before it, by chance in proportion to its degree less one.
     weight = degrees - 1
     weight[0] += 1

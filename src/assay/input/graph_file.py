@@ -7,7 +7,7 @@ from pathlib import Path
 from assay.host.files import whole
 from assay.input.formats import FileLayout, recognise
 from assay.input.graph import all_facts, as_graph
-from assay.input.reading import Known, ReadCounts, checksum, load, read, save, write_edges, write_lines
+from assay.input.reading import InputFacts, ReadCounts, checksum, load, read, save, write_edges, write_lines
 from assay.input.staging import scratch_directory
 from assay.model.dataset import Amounts, DatasetSpec, Graph, GraphFacts, StagedFile
 from assay.model.doubt import CheckResult
@@ -38,7 +38,7 @@ class GraphFile(GraphInput):
         """The prepared file, as it is to be put into a store."""
 
     @abstractmethod
-    def _known(self, progress: Progress) -> Known:
+    def _known(self, progress: Progress) -> InputFacts:
         """Prepare the file and return what is known of it."""
 
     @property
@@ -149,11 +149,11 @@ class UserGraph(GraphFile):
         reading = f"{self.spec.format}-{lines}-{ends}"
         return self._cache / "datasets" / f"file-{self._checksum[:16]}-{reading}-v{VERSION}" / "facts.json"
 
-    def _known(self, progress: Progress) -> Known:
+    def _known(self, progress: Progress) -> InputFacts:
         layout = self._layout  # first: a missing file has no checksum
         known = load(self._entry(), self._checksum)
         if known is None:
             simple, counts = read(self._path, layout, progress)
-            known = Known(sha256=self._checksum, facts=all_facts(simple), counts=counts)
+            known = InputFacts(sha256=self._checksum, facts=all_facts(simple), counts=counts)
             save(self._entry(), known)
         return known

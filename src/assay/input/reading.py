@@ -363,7 +363,7 @@ def write_edges(chunks: Iterable[tuple[NDArray[Any], NDArray[Any]]], file: Path,
         out.write("".join(f"{vertex}\n" for vertex in lone).encode())
 
 
-class Known(Frozen):
+class InputFacts(Frozen):
     """What is known of a file's content, found again by its checksum: the counts of the graph and of the lines."""
 
     sha256: str
@@ -377,16 +377,16 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def save(path: Path, known: Known) -> None:
+def save(path: Path, known: InputFacts) -> None:
     """Write `known` as JSON, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_text(path, known.model_dump_json(indent=1) + "\n")
 
 
-def load(path: Path, sha256: str | None = None) -> Known | None:
+def load(path: Path, sha256: str | None = None) -> InputFacts | None:
     """Read what was saved; None if nothing was, or for another `sha256`, or by another version of Assay."""
     try:
-        known = Known.model_validate_json(path.read_text(encoding="utf-8"))
+        known = InputFacts.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     whole_facts = known.facts.wedges_by_degree is not None

@@ -81,7 +81,7 @@ class TextMaker:
                 written += opened.write(text)
 
 
-class Text(Input):
+class TextInput(Input):
     """Files of text; `properties` are Hadoop's, with which they were written."""
 
     properties: Mapping[str, str] = {}
@@ -100,7 +100,7 @@ class Text(Input):
         return 0
 
 
-class GeneratedText(Text):
+class GeneratedText(TextInput):
     """Files of natural text, the same for the same seed."""
 
     distinct = PIECES
@@ -125,7 +125,7 @@ class GeneratedText(Text):
             yield file, f"{path}/text-{at:05d}"
 
 
-class RandomText(Text):
+class RandomText(TextInput):
     """Lines of words that RandomTextWriter draws evenly from a list of 1000, one file per map task.
 
     Without a bound RandomTextWriter writes 10 GB per node: both its bounds are always set.
@@ -145,7 +145,7 @@ class RandomText(Text):
         return engine.run_program(program, progress)
 
 
-class UserText(Text):
+class UserText(TextInput):
     """Files of the user's; `strict` refuses bytes that are not UTF-8.
 
     The first of each file are looked at before anything starts, all of them when they are staged.

@@ -16,10 +16,10 @@ from assay.model.naming import nearest
 NAMESPACE = "assay_extras"
 LAST = 1000
 """The place of a kind that names none."""
-Kind = TypeVar("Kind")
+KindT = TypeVar("KindT")
 
 
-class Registry(Mapping[str, Kind], Generic[Kind]):
+class Registry(Mapping[str, KindT], Generic[KindT]):
     """Kinds of one sort by name, in the order of their places and names; plug-ins are found when it is first read.
 
     `homes` are the packages of the core's own kinds: all modules below them are imported then. `parts` are attributes
@@ -30,11 +30,11 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
         self.label = label
         self._homes = homes
         self._parts = parts
-        self._kinds: dict[str, Kind] = {}
-        self._late: list[Callable[[], Iterable[tuple[str, Kind, int]]]] = []
+        self._kinds: dict[str, KindT] = {}
+        self._late: list[Callable[[], Iterable[tuple[str, KindT, int]]]] = []
         self._places: dict[str, int] = {}
 
-    def add(self, name: str, kind: Kind, place: int = LAST) -> None:
+    def add(self, name: str, kind: KindT, place: int = LAST) -> None:
         """Add a kind. Raises BadInputError for what is none of this sort, and where another one has the name.
 
         A kind with a method `mistake` says there what is wrong with itself, in words that follow its name, or nothing.
@@ -56,21 +56,21 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
             raise BadInputError(f"there are two kinds of {self.label} with the name {name!r}; rename one")
         self._places[name] = place
 
-    def add_late(self, name: str, make: Callable[[], Kind], place: int = LAST) -> None:
+    def add_late(self, name: str, make: Callable[[], KindT], place: int = LAST) -> None:
         """Add a kind that is made when this registry is first read: making it imports what takes long."""
         self._late.append(lambda: [(name, make(), place)])
 
-    def add_all_late(self, make: Callable[[], Iterable[tuple[str, Kind, int]]]) -> None:
+    def add_all_late(self, make: Callable[[], Iterable[tuple[str, KindT, int]]]) -> None:
         """Add kinds, each with its name and place, that are made when this registry is first read."""
         self._late.append(make)
 
-    def find(self, name: str) -> Kind:
+    def find(self, name: str) -> KindT:
         """The kind of that name. Raises BadInputError with the nearest name where there is none."""
         if name not in self:
             raise BadInputError(f"there is no {self.label} {name!r}; {nearest(name, list(self))}")
         return self[name]
 
-    def __getitem__(self, name: str) -> Kind:
+    def __getitem__(self, name: str) -> KindT:
         return self._read()[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +79,7 @@ class Registry(Mapping[str, Kind], Generic[Kind]):
     def __len__(self) -> int:
         return len(self._read())
 
-    def _read(self) -> dict[str, Kind]:
+    def _read(self) -> dict[str, KindT]:
         homes, self._homes = self._homes, ()
         try:
             for home in homes:

@@ -105,9 +105,9 @@ class ReadingNode:
                     return " ".join(fields[3:])
         raise FileNotFoundError(f"{path} was not read")
 
-    def open(self, path: Path) -> "_File":
+    def open(self, path: Path) -> "_ReadFile":
         self.read(path)
-        return _File(self, path)
+        return _ReadFile(self, path)
 
     def names(self, path: Path) -> list[str]:
         if path not in self._listed:
@@ -118,7 +118,7 @@ class ReadingNode:
         raise FileNotFoundError(f"{path} was not read")
 
 
-class _File:
+class _ReadFile:
     """A file of the node at each reading."""
 
     def __init__(self, node: ReadingNode, path: Path) -> None:

@@ -32,8 +32,8 @@ from assay.probe.trace.medium import (
     TRACE_DROPPED,
     TRACE_INCOMPLETE,
     Clock,
-    Medium,
     Tally,
+    TracedMedium,
     Tracepoints,
     TraceSpan,
     estimated,
@@ -69,7 +69,7 @@ class BlockTrace:
     def __init__(self, interval_s: float = INTERVAL_S, tracing: Tracing = tracing) -> None:
         self._interval_s = interval_s
         self._tracing = tracing
-        self.media: Sequence[Medium] = ()
+        self.media: Sequence[TracedMedium] = ()
         self.clock = Clock()
         self.tracepoints: Tracepoints | None = None
         self._doubts: list[Doubt] = []
@@ -86,8 +86,10 @@ class BlockTrace:
     def attach(self, scene: Scene) -> None:
         """Begin to trace; there are threads only if there is anything to look at."""
         layouts = scene.layout.nodes
-        self.media = [Medium(disk, layouts.get(disk.node, scene.layout)) for disk in scene.disks if not disk.in_memory]
-        there: dict[Path, list[Medium]] = {}
+        self.media = [
+            TracedMedium(disk, layouts.get(disk.node, scene.layout)) for disk in scene.disks if not disk.in_memory
+        ]
+        there: dict[Path, list[TracedMedium]] = {}
         for medium in self.media:
             if medium.log is None and medium.disk.device is not None:
                 there.setdefault(medium.disk.device.resolve(), []).append(medium)

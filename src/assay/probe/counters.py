@@ -96,7 +96,7 @@ class Gains:
         return gained, any(done.restarted or done.fell for done in steps.values())
 
 
-class PartTime(NamedTuple):
+class PartSpan(NamedTuple):
     """A part of the trial, and when it was."""
 
     part: Part
@@ -104,17 +104,17 @@ class PartTime(NamedTuple):
     end_ms: int
 
 
-class PartTimes:
+class PartSpans:
     """When each part of a trial was, from the marks at their ends."""
 
     def __init__(self) -> None:
-        self.parts: list[PartTime] = []
+        self.parts: list[PartSpan] = []
         self._begin_ms = 0
 
     def mark(self, part: Part | None, time_ms: int) -> None:
         """A part ends now; None: the first one begins."""
         if part is not None:
-            self.parts.append(PartTime(part, self._begin_ms, time_ms))
+            self.parts.append(PartSpan(part, self._begin_ms, time_ms))
         self._begin_ms = time_ms
 
 
@@ -153,7 +153,7 @@ class _CounterHistory:
         (begin, end), (low, high) = self.times_ms[after - 1 : after + 1], self.values[after - 1 : after + 1]
         return low + (high - low) * (time_ms - begin) / (end - begin), end - begin
 
-    def gone(self, part: PartTime) -> tuple[float, Basis] | None:
+    def gone(self, part: PartSpan) -> tuple[float, Basis] | None:
         """What it counted in a part; None where readings cover too little of that."""
         length_ms = part.end_ms - part.begin_ms
         if not self.times_ms or length_ms <= 0:
@@ -260,7 +260,7 @@ class Readings:
         """Series of which a reading was no number, such as NaN, as `SUBJECT SERIES of NODE`."""
         return sorted(f"{key.subject} {key.series} of {key.node}".strip() for key in self._odd)
 
-    def uncovered(self, parts: Sequence[PartTime]) -> list[str]:
+    def uncovered(self, parts: Sequence[PartSpan]) -> list[str]:
         """Where a part of the trial has no figure of a machine, since too little of it was read: `NODE in run`.
 
         A single counter that begins or ends meanwhile is its device's affair, such as a container's interface.
@@ -273,7 +273,7 @@ class Readings:
             for node in nodes - {key.node for key, counter in self._counters.items() if counter.gone(part) is not None}
         )
 
-    def doubts(self, parts: Sequence[PartTime]) -> Iterator[Doubt]:
+    def doubts(self, parts: Sequence[PartSpan]) -> Iterator[Doubt]:
         """What began anew or fell, what is no number, and what was partly read."""
         if broken := self.broken():
             what = f"counters began anew or fell: {first_few(broken)}"
@@ -302,7 +302,7 @@ class Readings:
             probe=self._probe, subject=key.subject, series=series, time_ms=time_ms, value=value, node=key.node
         )
 
-    def amounts(self, parts: Sequence[PartTime], sure: Collection[Part] | None = None) -> Iterator[Amount]:
+    def amounts(self, parts: Sequence[PartSpan], sure: Collection[Part] | None = None) -> Iterator[Amount]:
         """What each counter counted in each part, and the highest that each level was (`..._peak_UNIT`).
 
         The figures of parts that are not among the `sure` ones are estimates.
@@ -318,7 +318,7 @@ class Readings:
                 if first < end:
                     yield self._amount(key, part, _peak(key.series), max(level.values[first:end]), "estimated")
 
-    def _amount(self, key: _Key, part: PartTime, series: str, value: float, basis: Basis) -> Amount:
+    def _amount(self, key: _Key, part: PartSpan, series: str, value: float, basis: Basis) -> Amount:
         return Amount(
             probe=self._probe, subject=key.subject, series=series, part=part.part, value=value, basis=basis,
             node=key.node,

@@ -221,7 +221,7 @@ def _addresses_of(name: str) -> Sequence[str]:
         return ()
 
 
-class Network:
+class NetworkProbe:
     """An instrument: traffic by pair of nodes and purpose at each mark, interfaces' rates at each tick."""
 
     name = "network"
@@ -408,21 +408,21 @@ class Names(NamedTuple):
         return self.home if address.startswith("127.") else self.nodes.get(address, address)
 
 
-def _network(context: ProbeContext) -> Network:
+def _network(context: ProbeContext) -> NetworkProbe:
     def run_child(command: Sequence[str], script: str, patience_s: float) -> ChildResult:
         return context.run_child(context.node.command(command), script, patience_s)
 
-    return Network(context.node, partial(CountingTable, run=partial(run_nft, run_child=run_child)))
+    return NetworkProbe(context.node, partial(CountingTable, run=partial(run_nft, run_child=run_child)))
 
 
-def _interfaces_of(node: ReadableNode) -> Network:
-    return Network(node, None)
+def _interfaces_of(node: ReadableNode) -> NetworkProbe:
+    return NetworkProbe(node, None)
 
 
 # What passes between nodes is named by the purposes of the services' ports.
 SERIES = {"*_bytes": Kind.BYTES, "*_packets": Kind.COUNT, "*_bytes_per_s": Kind.RATE}
 PROBES.add(
-    Network.name,
+    NetworkProbe.name,
     ProbeKind(_network, of_nodes=True, of_files=_interfaces_of, left_overs=remove_left_overs, series=SERIES),
     place=8,
 )

@@ -28,7 +28,7 @@ from assay.model.probe import Ask, CannotMeasureError, ForeignCluster, NodeColum
 from assay.model.record import Part
 from assay.model.registry import NODE_SOURCES
 from assay.node.devices import INFINIBAND, Choice, devices_by_name, drives_by_name, interfaces_by_name
-from assay.probe.prometheus_server import BOOT_TIME, GROUPS, SERIES, PrometheusServer, Steps, TargetGroup
+from assay.probe.prometheus_server import BOOT_TIME, GROUPS, SERIES, PrometheusServer, QuerySteps, TargetGroup
 
 NAME = "prometheus"
 MOST_POINTS = 20_000
@@ -156,7 +156,7 @@ class Prometheus:
         each = min(MOST_STEPS, MOST_POINTS / max(1, len(self._server.query(_OWN))))
         step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
-        steps = Steps(begin_s + self._offset_s, end_s + self._offset_s, step_s)
+        steps = QuerySteps(begin_s + self._offset_s, end_s + self._offset_s, step_s)
         times_s, boots_s = (
             {
                 result["metric"]["instance"]: {float(at): float(value) for at, value in result["values"]}
@@ -234,7 +234,7 @@ def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
 class _Scrapes(NamedTuple):
     """The steps that are asked for, and when each instance had been scraped last at each."""
 
-    steps: Steps
+    steps: QuerySteps
     times_s: Mapping[str, Mapping[float, float]]
     boots_s: Mapping[str, Mapping[float, float]]
     """When the machine had been started, as it said then."""

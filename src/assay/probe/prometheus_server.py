@@ -124,7 +124,7 @@ SERIES = SeriesTable(
 )
 
 
-class Steps(NamedTuple):
+class QuerySteps(NamedTuple):
     """Times for which series are asked for, by Prometheus' clock."""
 
     begin_s: float
@@ -157,7 +157,7 @@ class PrometheusServer:
         """The result of a query now, of any device."""
         return self._result("query", {"query": query.replace(_DEVICES, _ANY_DEVICE)})
 
-    def range(self, query: str, steps: Steps, devices: str = _ANY_DEVICE) -> list[Mapping[str, Any]]:
+    def range(self, query: str, steps: QuerySteps, devices: str = _ANY_DEVICE) -> list[Mapping[str, Any]]:
         """The series of a query at each step; `devices` is a choice of them in PromQL."""
         times = {"start": f"{steps.begin_s:.3f}", "end": f"{steps.end_s:.3f}", "step": f"{steps.step_s}"}
         series: list[Mapping[str, Any]] = self._result(
@@ -166,7 +166,7 @@ class PrometheusServer:
         return series
 
     def exported(
-        self, series: ExportedSeries, steps: Steps, devices: Mapping[str, Set[str]] | None = None
+        self, series: ExportedSeries, steps: QuerySteps, devices: Mapping[str, Set[str]] | None = None
     ) -> Iterator[tuple[str, Quantity, list[tuple[float, float]]]]:
         """The instances' values of some series at each step, each with the step's time.
 

@@ -32,7 +32,7 @@ from assay.model.registry import NODE_SOURCES, PROBES
 from assay.model.trial import Landed
 from assay.node.devices import device_path
 from assay.node.readings import ReadingNode, drives_in_use
-from assay.probe.counters import PartTimes, Readings, with_derived
+from assay.probe.counters import PartSpans, Readings, with_derived
 from assay.probe.sampler import Guest, Samples
 
 NO_SERIES = SeriesTable()
@@ -96,7 +96,7 @@ class RemoteNodes(Evaluated):
         self._samples = Samples()
         self._hosts: dict[str, _Host] = {}
         self._readings = Readings(name, series)
-        self._times = PartTimes()
+        self._times = PartSpans()
 
     def attach(self, scene: Scene) -> None:
         """Raises whatever the source does; then nothing is read. Without the source nothing is missing."""

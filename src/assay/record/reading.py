@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from assay.model.record import SCHEMA_VERSION, Record, totals
 from assay.record.scale_rules import RULES_VERSION
 
-Kind = TypeVar("Kind", bound=BaseModel)
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 # Where a value begins: digits beyond 64 bits, or an exponent of three digits. Texts may look alike, and rarely do.
 _LONG_NUMBER = re.compile(rb"[\[:,\s]-?(?:[0-9]{20}|[0-9.]+[eE]\+?[0-9]{3})")
@@ -35,7 +35,7 @@ def whole_record(text: str | bytes) -> Record:
     return _agreeing(read_as(Record, text))
 
 
-def read_as(kind: type[Kind], text: str | bytes) -> Kind:
+def read_as(kind: type[ModelT], text: str | bytes) -> ModelT:
     """A text of this schema as one of our types. Raises Unreadable."""
     return _checked(kind, content_of(text))
 
@@ -80,7 +80,7 @@ def _check_numbers(content: object) -> None:
         raise Unreadable("it holds a number beyond 64 bits: it was altered after it was written")
 
 
-def _checked(kind: type[Kind], content: dict[str, Any]) -> Kind:
+def _checked(kind: type[ModelT], content: dict[str, Any]) -> ModelT:
     """Tuples come from JSON as lists, so it is taken for JSON's."""
     try:
         return kind.model_validate(content)

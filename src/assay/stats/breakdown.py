@@ -19,7 +19,7 @@ from assay.stats.fit import Contrast, Fit, by_other_factors, fits
 from assay.stats.noise import ALPHA
 from assay.stats.sample import Levels, samples
 
-Kind = Literal["job", "phase"]
+RowKind = Literal["job", "phase"]
 
 
 class Change(Frozen):
@@ -62,7 +62,7 @@ class JobPart(Frozen):
     trial does not have: what is left of the trials would be another comparison than that of the whole run.
     """
 
-    kind: Kind
+    kind: RowKind
     name: str
     tested: bool
     times: tuple[PartTime, ...]
@@ -139,7 +139,7 @@ def breakdowns(plan: Plan, summaries: Sequence[TrialSummary], decided: Sequence[
     return result
 
 
-def _parts(summaries: Sequence[TrialSummary]) -> Iterator[tuple[Kind, str, Mapping[str, float]]]:
+def _parts(summaries: Sequence[TrialSummary]) -> Iterator[tuple[RowKind, str, Mapping[str, float]]]:
     """Yield each job of workloads with several, and each phase, with its seconds in the trials that have it."""
     jobs: dict[tuple[int, str], dict[str, float]] = {}
     phases: dict[str, dict[str, float]] = {}

@@ -14,8 +14,8 @@ from assay.model.host_names import HostNames
 from assay.model.naming import bytes_text
 from assay.model.probe import Ask, Reading
 from assay.node.devices import drives_by_name
-from assay.probe.counters import PartTime, Readings
-from assay.probe.prometheus_server import DRIVES, SERIES, PrometheusServer, Steps
+from assay.probe.counters import PartSpan, Readings
+from assay.probe.prometheus_server import DRIVES, SERIES, PrometheusServer, QuerySteps
 from assay.report.words import seconds_text
 from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
@@ -188,7 +188,7 @@ class DriveTimes:
         if readings is None or node is None:
             return None
         step_ms = self.step_s * 1000
-        part = PartTime("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
+        part = PartSpan("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
         by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
         for amount in readings.amounts([part]):
             by_series[amount.series].append(amount.value)
@@ -213,7 +213,7 @@ class DriveTimes:
         steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
         ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
         for number, (begin_s, end_s) in enumerate(ranges):
-            times = Steps(round(begin_s), round(end_s), self.step_s)
+            times = QuerySteps(round(begin_s), round(end_s), self.step_s)
             for exported in DRIVES.series:
                 for instance, quantity, values in self._server.exported(exported, times, self._drives_at):
                     node = self._server.nodes[instance]

@@ -11,7 +11,7 @@ import re
 from itertools import pairwise
 
 from assay.input.staging import example
-from assay.input.text import RandomText, Text
+from assay.input.text import RandomText, TextInput
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult, verdict
 from assay.model.engine import Engine, LaunchReport
@@ -201,7 +201,7 @@ class Grep(BaseWorkload):
         "directory": Option("", OWN_FILES, is_path=True),
     }
 
-    input: Text
+    input: TextInput
 
     def read_options(self) -> None:
         self._group = self.options.count("group", least=0)

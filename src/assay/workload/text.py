@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from assay.host.files import input_files
 from assay.input.files import stream_of
-from assay.input.text import Text, UserText
+from assay.input.text import TextInput, UserText
 from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import History, LaunchReport
 from assay.model.errors import AssayError, BadInputError
@@ -132,7 +132,7 @@ def judge_counts(
     )
 
 
-def with_counts(report: LaunchReport, history: History, counted_name: str, text: Text) -> LaunchReport:
+def with_counts(report: LaunchReport, history: History, counted_name: str, text: TextInput) -> LaunchReport:
     """Add to a report what a job's tasks counted: the texts that maps emitted, and the different texts reduced."""
     counted = history.counted
     result = {
@@ -142,7 +142,7 @@ def with_counts(report: LaunchReport, history: History, counted_name: str, text:
     return with_settings(report.model_copy(update={"result": result}), text)
 
 
-def with_settings(report: LaunchReport, text: Text) -> LaunchReport:
+def with_settings(report: LaunchReport, text: TextInput) -> LaunchReport:
     """Add to a report's settings those with which the text was written."""
     return report.model_copy(update={"settings": {**text.properties, **report.settings}})
 

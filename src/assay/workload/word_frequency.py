@@ -7,7 +7,7 @@ rule by which words are found is that of the job's `WordScanner`, and is found a
 import unicodedata
 from collections import Counter
 
-from assay.input.text import GeneratedText, Text
+from assay.input.text import GeneratedText, TextInput
 from assay.model.dataset import InputKind
 from assay.model.doubt import CheckResult
 from assay.model.engine import LaunchReport
@@ -54,7 +54,7 @@ class WordFrequency(BaseWorkload):
         "directory": Option("", OWN_FILES, is_path=True),
     }
 
-    input: Text
+    input: TextInput
 
     def read_options(self) -> None:
         user = user_text(self.options, self.spec, strict=False)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assay.model.drive_profile import Figure
-from assay_extras.calibration.calibration import Access, Both, Calibration, Point
+from assay_extras.calibration.calibration import AccessPattern, Both, Calibration, Point
 from assay_extras.calibration.fio import Limit, Stretch
 from assay_extras.calibration.measure import buffered_accesses, direct_accesses
 
@@ -16,7 +16,7 @@ class FakeMeter:
     version = "0-fake"
 
     def __init__(self, log=""):
-        self.asked: list[tuple[Access, Stretch, Limit]] = []
+        self.asked: list[tuple[AccessPattern, Stretch, Limit]] = []
         self.log = log
 
     def measure(self, access, stretch, limit):

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.drive_profile import EXPECTED
-from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.calibration import AccessPattern, Knee
 from assay_extras.calibration.fidelity import BOUNDS, compare, named_figures
 from tests.extras.calibration.builders import a_calibration, a_point, expecting
 
@@ -16,7 +16,7 @@ def test_a_whole_calibration_has_every_name():
 
 
 def test_the_whole_disk_is_taken_before_a_file():
-    file = Access(direction="read", pattern="random", block_bytes=4096)
+    file = AccessPattern(direction="read", pattern="random", block_bytes=4096)
     disk = file.model_copy(update={"span": "device"})
     figures = named_figures(a_calibration(points=(a_point(disk, 0.4096), a_point(file, 1.0))))
     assert figures["random_read_4k_iops_depth1"] == pytest.approx(100)
@@ -24,7 +24,9 @@ def test_the_whole_disk_is_taken_before_a_file():
 
 def test_a_rotating_disks_sequential_rate_is_that_of_its_outer_tracks():
     zones = [
-        Access(direction="read", pattern="sequential", block_bytes=MIB, depth=8, span="device", start_share=share)
+        AccessPattern(
+            direction="read", pattern="sequential", block_bytes=MIB, depth=8, span="device", start_share=share
+        )
         for share in (0.0, 0.5, 0.97)
     ]
     points = tuple(a_point(zone, mb_s) for zone, mb_s in zip(zones, (180, 150, 90), strict=True))

@@ -3,15 +3,15 @@
 import pytest
 
 from assay.model.errors import AssayError, BadInputError
-from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.calibration import AccessPattern
 from assay_extras.calibration.fio import Fio, Limit, Stretch, arguments, find_fio, parse_point
 from tests.extras.calibration.builders import FIXTURES
 
 MIB = 1 << 20
-SEQUENTIAL_WRITE = Access(direction="write", pattern="sequential", block_bytes=MIB, depth=8)
-RANDOM_READ = Access(direction="read", pattern="random", block_bytes=4096, depth=32)
-STREAMS = Access(direction="read", pattern="sequential", block_bytes=128 << 10, streams=4, buffered=True)
-FSYNC_EACH = Access(direction="write", pattern="sequential", block_bytes=4096, buffered=True, fsync="each")
+SEQUENTIAL_WRITE = AccessPattern(direction="write", pattern="sequential", block_bytes=MIB, depth=8)
+RANDOM_READ = AccessPattern(direction="read", pattern="random", block_bytes=4096, depth=32)
+STREAMS = AccessPattern(direction="read", pattern="sequential", block_bytes=128 << 10, streams=4, buffered=True)
+FSYNC_EACH = AccessPattern(direction="write", pattern="sequential", block_bytes=4096, buffered=True, fsync="each")
 
 
 def captured(name):
@@ -81,7 +81,9 @@ def test_streams_have_parts_of_their_own_and_read_them_once(tmp_path):
 
 
 def test_bytes_limit_all_streams_together(tmp_path):
-    access = Access(direction="write", pattern="sequential", block_bytes=MIB, streams=4, buffered=True, fsync="end")
+    access = AccessPattern(
+        direction="write", pattern="sequential", block_bytes=MIB, streams=4, buffered=True, fsync="end"
+    )
     options = asked(access, tmp_path, total_bytes=64 * MIB)
     assert (options["io_size"], options["end_fsync"]) == (str(16 * MIB), "1")
     assert "fsync" not in options

@@ -9,7 +9,7 @@ from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Silent
 from assay_extras.calibration import behaviour
 from assay_extras.calibration import measure as laying
-from assay_extras.calibration.calibration import Access
+from assay_extras.calibration.calibration import AccessPattern
 from assay_extras.calibration.measure import (
     Ground,
     Window,
@@ -166,7 +166,7 @@ def test_a_directory_that_can_not_be_written_to_is_refused(tmp_path):
 
 
 def test_accesses_are_told_in_words():
-    access = Access(direction="read", pattern="sequential", block_bytes=128 << 10, streams=4, buffered=True)
+    access = AccessPattern(direction="read", pattern="sequential", block_bytes=128 << 10, streams=4, buffered=True)
     assert describe(access) == "sequential read 128 KiB depth 1 4 streams buffered"
 
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from assay.model.doubt import Doubt
-from assay_extras.calibration.calibration import Access, Knee
+from assay_extras.calibration.calibration import AccessPattern, Knee
 from assay_extras.calibration.page import block_plots, calibration_page, figure_text, print_calibration
 from tests.extras.calibration.builders import a_calibration, a_point, expecting
 
@@ -60,7 +60,7 @@ def test_the_table_fits_a_terminal_of_80_columns():
 
 def test_points_lie_where_the_axes_say():
     fast, slow = (
-        a_point(Access(direction="read", pattern="random", block_bytes=block << 10), mb_s)
+        a_point(AccessPattern(direction="read", pattern="random", block_bytes=block << 10), mb_s)
         for block, mb_s in ((4, 1.0), (1024, 100.0))
     )
     (plot,) = block_plots((fast, slow))

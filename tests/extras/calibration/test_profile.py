@@ -13,7 +13,7 @@ from assay.model.drive_profile import DriveProfile, QueueSettings
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay_extras.calibration.behaviour import burst_of
-from assay_extras.calibration.calibration import Access, Behaviour, Both, Burst, Knee
+from assay_extras.calibration.calibration import AccessPattern, Behaviour, Both, Burst, Knee
 from assay_extras.calibration.command import write_profile
 from assay_extras.calibration.fidelity import named_figures
 from assay_extras.calibration.profile import kind_of, make_profile, nearest
@@ -54,7 +54,7 @@ FASTER = DriveProfile(
 
 
 def access(direction="read", pattern="random", block_bytes=4096, depth=1, **rest):
-    return Access(direction=direction, pattern=pattern, block_bytes=block_bytes, depth=depth, **rest)
+    return AccessPattern(direction=direction, pattern=pattern, block_bytes=block_bytes, depth=depth, **rest)
 
 
 def taking(point, share=1.0):

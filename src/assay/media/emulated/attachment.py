@@ -328,7 +328,7 @@ def shut_down(point: Path, device: Path) -> None:
             fcntl.ioctl(descriptor, SHUT_DOWN, struct.pack("I", WITHOUT_LOG))
 
 
-class Attached(NamedTuple):
+class MountedDrive(NamedTuple):
     """A mounted emulated drive."""
 
     drive: Drive

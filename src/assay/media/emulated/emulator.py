@@ -189,7 +189,7 @@ class GoneError(AssayError):
     """The emulator is no longer there."""
 
 
-class SilentError(AssayError):
+class EmulatorSilentError(AssayError):
     """The emulator exists and gave no answer in time."""
 
 
@@ -216,7 +216,8 @@ class Drive:
     def ask(self, command: str, patience_s: float | None = None) -> dict[str, Any]:
         """Send one line to the emulator and return its answer.
 
-        Raises GoneError when it is not there, SilentError when it gives none in time, AssayError when it refuses.
+        Raises GoneError when it is not there, EmulatorSilentError when it gives none in time, AssayError when it
+        refuses.
         """
         word = command.partition(" ")[0]
         try:
@@ -230,7 +231,9 @@ class Drive:
                 connection.sendall(command.encode() + b"\n")
                 answer = connection.makefile("rb").readline()
         except (TimeoutError, BlockingIOError) as error:  # the latter: too many wait for a connection
-            raise SilentError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
+            raise EmulatorSilentError(
+                f"the drive emulator does not answer to {word!r}: {error.strerror or error}"
+            ) from None
         except OSError as error:
             raise GoneError(f"the drive emulator does not answer to {word!r}: {error.strerror or error}") from None
         if not answer:
@@ -263,7 +266,7 @@ class Drive:
             return f"the drive emulator {ended(code)}{self.last_words()}"
         try:
             self.seen = self.ask("report", QUICK_S)
-        except SilentError:
+        except EmulatorSilentError:
             now_s = time.monotonic()
             self._silent_since = self._silent_since if self._silent_looks else now_s - QUICK_S
             self._silent_looks += 1

@@ -19,7 +19,7 @@ from assay.media.emulated.attachment import (
     LEAST_BYTES,
     MAKE,
     PURPOSE,
-    Attached,
+    MountedDrive,
     attach_raw,
     check_loop_devices,
     limit_dirty,
@@ -30,7 +30,7 @@ from assay.media.emulated.attachment import (
     schedulers,
 )
 from assay.media.emulated.ceiling import Ceiling, known_ceiling
-from assay.media.emulated.emulator import Emulator, SilentError, System
+from assay.media.emulated.emulator import Emulator, EmulatorSilentError, System
 from assay.media.emulated.profile import find_profile
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
@@ -250,7 +250,7 @@ class EmulatedMedium:
         self._installation = installation
         self._emulator = emulator or Emulator(installation)
         self._system = system or System()
-        self._attached: Attached | None = None
+        self._attached: MountedDrive | None = None
         self._reports: list[Mapping[str, Any]] = []
         self._path_cost: Mapping[str, Any] = {}
         self._dirty_limited = True
@@ -368,7 +368,7 @@ class EmulatedMedium:
             if reason := self.failure():
                 raise AssayError(reason)
 
-    def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> Attached:
+    def attach(self, lease: Lease, scope: ExitStack, mount_point: Path | None = None) -> MountedDrive:
         """Mount the drive, empty, at a mount point of the caller's or its own, for the time of a scope.
 
         Raises AssayError (BadInputError where the backing disk is too small) when a step fails; the scope undoes the
@@ -382,7 +382,7 @@ class EmulatedMedium:
         cost = self._emulator.measure(device, drive.home)
         mount(device, self._options.file_system, point, system, scope)
         drive.begin(cost, device)
-        self._attached = Attached(drive=drive, device=device, mount_point=point)
+        self._attached = MountedDrive(drive=drive, device=device, mount_point=point)
         limit = self._options.dirty_limit_bytes
         self._dirty_limited = limit_dirty(device, limit, system)
         if limit is not None:
@@ -397,7 +397,7 @@ class EmulatedMedium:
             return
         try:
             self.device_report()
-        except SilentError:
+        except EmulatorSilentError:
             self._attached.drive.kill()
         except AssayError:
             pass

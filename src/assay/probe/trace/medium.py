@@ -265,7 +265,7 @@ def estimated(medium: str, reason: str, cure: str) -> Doubt:
 TRACE, FILE_MAP = "trace", "file map"
 
 
-class Medium:
+class TracedMedium:
     """One medium whose requests are seen; what it lacks is in `doubts`."""
 
     def __init__(self, disk: WatchedDisk, layout: Layout) -> None:
@@ -273,7 +273,7 @@ class Medium:
         self.name = disk.name
         self.doubts: list[Doubt] = []
         self._is_first = True
-        self._others: Sequence[Medium] = ()
+        self._others: Sequence[TracedMedium] = ()
         """On the same device: for the first one all others, for another one those before it."""
         self.roles = (*layout.roles, OTHER)
         """That its requests may have."""
@@ -299,7 +299,7 @@ class Medium:
         """Whether what it tells would be wrong without one of the probe's threads, `trace` or `file map`."""
         return self.files.unsupported is None if thread == FILE_MAP else self.log is None
 
-    def share(self, all_there: "Sequence[Medium]") -> None:
+    def share(self, all_there: "Sequence[TracedMedium]") -> None:
         """Others lie on the same device: a request belongs to the medium whose file it was of, or else of the first.
 
         `all_there` are all media of the device, this one among them, in the same order for each.
