@@ -162,7 +162,7 @@ def measured(record: Record, job: JobRecord, past: PastJob, profiles: Path) -> M
         job.elapsed_s, drives, bound and bound.seconds,
         sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
         sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
-        {rule.name: rule.asks for rule in past.other_rules},
+        {rule.rule: rule.asks for rule in past.other_rules},
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from assay.cli.context import find_installation
 from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions
 from assay.engine.past.job import Work
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
+from assay.engine.spark_log import Sources, schemes_of_plan
 from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
-from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of, drive_loads
 from assay.triage.drives import drives_by_role
@@ -100,7 +100,7 @@ def test_two_rules_of_others(tmp_path):
     large = made(
         tmp_path, MadeStage(fetched_bytes=GB, fetch_wait=0.6, shuffle_write_bytes=400 * GB, spilled_disk_bytes=101 * GB)
     )
-    assert [(rule.name, rule.asks) for rule in small.other_rules] == [
+    assert [(rule.rule, rule.asks) for rule in small.other_rules] == [
         ("over 500 GB", False),
         ("waits over 50 %", False),
     ]

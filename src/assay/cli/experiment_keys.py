@@ -86,8 +86,8 @@ def _parameter(key: str) -> str:
 
 def _first_sentence(text: str) -> str:
     """Without links, whose targets a terminal does not show."""
-    words = " ".join(_LINK.sub(lambda link: link[1] or "", text).split())
-    return re.split(r"(?<=[.;])\s", words, maxsplit=1)[0].rstrip(";.") + "."
+    plain = " ".join(_LINK.sub(lambda link: link[1] or "", text).split())
+    return re.split(r"(?<=[.;])\s", plain, maxsplit=1)[0].rstrip(";.") + "."
 
 
 def _overrides(key: str, text: str) -> list[Override]:

@@ -120,9 +120,9 @@ def experiments(name: str | None, *, studies: bool, as_json: bool) -> None:
         _describe(find_shipped(name, installation), installation, as_json=as_json)
         return
     files = shipped_experiments(installation)
-    wanted = files if as_json else [file for file in files if (file.parent.name == STUDIES) == studies]
+    listed = files if as_json else [file for file in files if (file.parent.name == STUDIES) == studies]
     known_names = vocabulary(installation)
-    shown = [described(file, installation, known_names) for file in wanted]
+    shown = [described(file, installation, known_names) for file in listed]
     if as_json:
         print_json([about.model_dump(mode="json") for about in shown])
         return

@@ -244,7 +244,9 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
     )
     predictions = f',\n"predictions": {json_text(list(map(prediction_values, run.predicted)))}'
     sections = "".join(
-        f",\n{json.dumps(name)}: {told}" for name, section in analysis.sections.items() if (told := section.json())
+        f",\n{json.dumps(name)}: {section_json}"
+        for name, section in analysis.sections.items()
+        if (section_json := section.json())
     )
     yield "],"
     for name, documents in figures.items():

@@ -41,7 +41,7 @@ from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.ranking import DriveSite, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
 from assay.triage.reasons import refuted_cores
-from assay.triage.views import Told, anonymous, csv_rows, next_step, page, print_triage
+from assay.triage.views import TypedTriage, anonymous, csv_rows, next_step, page, print_triage
 
 PAGE = Path("triage.html")
 ASSUMED_DRIVES = "1xhdd"
@@ -160,8 +160,8 @@ def triage(
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = _typed_options(since, prometheus, drives, cores, worth)
-    told = Told(places, options, by_role if drives else {}, node_memory, experiments)
-    following = None if nameless else next_step(answer, told)
+    typed_again = TypedTriage(places, options, by_role if drives else {}, node_memory, experiments)
+    following = None if nameless else next_step(answer, typed_again)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
         _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
@@ -197,8 +197,8 @@ def _check_targets(out: Path | None, experiments: Path | None) -> None:
 
 def _show(answer: Triage, following: NextStep | None, form: Form | None, out: Path | None, output: Output) -> None:
     if form == "json" or (form is None and output.as_json):
-        command, words = (following.command, following.words) if following else ("", "")
-        summary = answer.summary.model_copy(update={"next_step": command, "next_words": words})
+        command, hint = (following.command, following.words) if following else ("", "")
+        summary = answer.summary.model_copy(update={"next_step": command, "next_words": hint})
         emit(iter([answer.model_copy(update={"summary": summary}).model_dump_json(indent=1)]), out)
     elif form == "csv":
         emit(csv_rows(answer), out)

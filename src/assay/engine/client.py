@@ -43,9 +43,9 @@ _JAVA_ENDS = ("Error: Could not create the Java Virtual Machine", "Error: A fata
 
 
 class CommandLine(NamedTuple):
-    """What a client is started with: its words, and the variables of its environment."""
+    """What a client is started with: its arguments, the program first, and the variables of its environment."""
 
-    words: Sequence[str]
+    arguments: Sequence[str]
     environment: Mapping[str, str]
 
 
@@ -222,7 +222,7 @@ def run_client(
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
-            client.words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+            client.arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
             env=dict(client.environment), start_new_session=True, cwd=folder,
         )  # fmt: skip
         try:

@@ -162,8 +162,8 @@ def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> I
             event = _json_event(line)
         except (ValueError, LookupError, TypeError, AttributeError):
             if garbled is None:
-                what = "can't be read" if line.endswith(b"\n") else "is cut short"
-                raise ValueError(f"line {number} {what}: {line[:40].decode(errors='replace')!r}") from None
+                damage = "can't be read" if line.endswith(b"\n") else "is cut short"
+                raise ValueError(f"line {number} {damage}: {line[:40].decode(errors='replace')!r}") from None
             garbled(line)
             continue
         if event is not None:

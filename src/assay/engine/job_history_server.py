@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from assay.engine.tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, MapReduceAttempt, counted_alike
@@ -182,6 +183,18 @@ def active_seconds(attempts: Iterable[TaskAttempt]) -> float | None:
         if attempt.finished_ms > attempt.started_ms > 0
     ]
     return covered_ms(ran) / 1000 if ran else None
+
+
+def average_seconds(attempts: Iterable[TaskAttempt], phases: Iterable[str]) -> dict[str, float]:
+    """Seconds of each of these phases, on average over the attempts that succeeded; without those that none had."""
+    spent: dict[str, list[float]] = {phase: [] for phase in phases}
+    for attempt in attempts:
+        if attempt.state == "SUCCEEDED":
+            begun_ms = attempt.started_ms
+            for phase, ended_ms in attempt.phase_ends():
+                spent[phase].append((ended_ms - begun_ms) / 1000)
+                begun_ms = ended_ms
+    return {phase: fmean(seconds) for phase, seconds in spent.items() if seconds}
 
 
 def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:

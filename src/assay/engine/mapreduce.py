@@ -122,19 +122,20 @@ class MapReduce(ClientEngine):
 
     def _command_line(self, launch: Launch, arguments: Sequence[str]) -> CommandLine:
         command, *further = arguments
-        words = [str(self._cluster.hadoop), "jar", str(self._jar), command, *self._generic(launch.properties), *further]
-        return CommandLine(words, self._environment)
+        jar = [str(self._cluster.hadoop), "jar", str(self._jar), command]
+        return CommandLine([*jar, *self._generic(launch.properties), *further], self._environment)
 
     def _program_line(self, program: Program, jar: str, arguments: Sequence[str]) -> CommandLine:
         environment = {**self._environment, **program.variables}
-        words = [str(self._cluster.hadoop), program.main_class or "jar"]
+        command = [str(self._cluster.hadoop), program.main_class or "jar"]
         if program.main_class is None:
-            words.append(jar)
+            command.append(jar)
         else:  # its jar goes on the client's class path, before what the user has put there
             environment = with_classpath(environment, [jar])
         lines_output = self._cluster.properties.get(_OUTPUT_FORMAT, _TEXT_FORMAT)
-        words += [*self._generic(program.properties), *(word.replace(LINES_OUTPUT, lines_output) for word in arguments)]
-        return CommandLine(words, environment)
+        command += self._generic(program.properties)
+        command += [argument.replace(LINES_OUTPUT, lines_output) for argument in arguments]
+        return CommandLine(command, environment)
 
     def _generic(self, properties: Mapping[str, str]) -> list[str]:
         """Return generic options, which come first, as Hadoop's ToolRunner wants them."""

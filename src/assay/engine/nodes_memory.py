@@ -40,14 +40,14 @@ def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
             answer = ask(url + NODES_PAGE)
             running = [node for node in answer["nodes"]["node"] if node["state"] == "RUNNING"]
             running.sort(key=lambda node: _offered_bytes(node) or 0)
-            asked = _spread(running)
-            workers = list(nodemanagers({"nodes": {"node": asked}}, site, False))  # noqa: FBT003 - see WorkerList
+            sampled = _spread(running)
+            workers = list(nodemanagers({"nodes": {"node": sampled}}, site, False))  # noqa: FBT003 - see WorkerList
         except NoAnswerError as error:
             silent = error
         except (LookupError, TypeError, AttributeError) as error:
             silent = NoAnswerError(url, f"its list of nodes lacks {error}")
         else:
-            offers = map(_offered_bytes, asked)
+            offers = map(_offered_bytes, sampled)
             known = [(_memory(worker.url, ask), offer) for worker, offer in zip(workers, offers, strict=True)]
             return _least_left(len(running), known)
     assert silent is not None  # noqa: S101 - there is at least one address, or BadInputError

@@ -161,24 +161,30 @@ class Spark(ClientEngine):
     def _settings(self, properties: Mapping[str, str]) -> dict[str, str]:
         """Spark's properties of an application that has these beside the trial's."""
         every = {**self._properties, **properties}
-        own = {name: value for name, value in every.items() if name.startswith(PREFIX)}
-        own |= {f"{HADOOP}{name}": value for name, value in {**self._sends, **properties}.items() if name not in own}
+        settings = {name: value for name, value in every.items() if name.startswith(PREFIX)}
+        settings |= {
+            f"{HADOOP}{name}": value for name, value in {**self._sends, **properties}.items() if name not in settings
+        }
         # Spark's client reads no file of MapReduce's, and takes its class path for Hadoop's.
         if classpath := self._configured("mapred-site.xml", _MAPREDUCE_CLASSPATH):
-            own[HADOOP + _MAPREDUCE_CLASSPATH] = classpath
+            settings[HADOOP + _MAPREDUCE_CLASSPATH] = classpath
         if isinstance(self._context.spec, EmbeddedSpec):
             node = node_of(self._context.spec, every, self._daemons())
-            own = executors_of(every, node).properties(own)
+            settings = executors_of(every, node).properties(settings)
         else:
-            own = with_partitions(own, None)
-            sent, stored = (
+            settings = with_partitions(settings, None)
+            sent_jars, stored_jars = (
                 ",".join(f"{self._file_system}{path}" for path in paths)
                 for paths in (self._cluster.sent_jars.get(SPARK.name, ()), self._cluster.stored_jars)
             )
             # Nodes that lack Spark fetch it from the cluster's own file system; Hadoop's jars are theirs.
-            own |= {JARS: sent, HADOOP_CLASSPATH: "true", **({"spark.jars": stored} if stored else {})}
+            settings |= {
+                JARS: sent_jars,
+                HADOOP_CLASSPATH: "true",
+                **({"spark.jars": stored_jars} if stored_jars else {}),
+            }
         return {
-            **own,
+            **settings,
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": self._events.as_uri(),
             # Says whether persisted partitions lay on drives.
@@ -188,7 +194,7 @@ class Spark(ClientEngine):
         }
 
     def _submitted_with(self, properties: Mapping[str, str]) -> CommandLine:
-        """How an application with these properties is submitted: the words up to its class or jar, the environment."""
+        """How an application with these properties is submitted: arguments up to its class or jar, and environment."""
         settings = self._settings(properties)
         conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         options = (
@@ -201,8 +207,8 @@ class Spark(ClientEngine):
         environment[_CLIENT_OPTIONS] = " ".join((*filter(None, [environment.get(_CLIENT_OPTIONS)]), *options))
         if "spark.driver.host" in settings:
             environment["SPARK_LOCAL_HOSTNAME"] = settings["spark.driver.host"]
-        words = [str(self._cluster.hadoop), SUBMIT, "--master", "yarn", "--deploy-mode", "client", *conf]
-        return CommandLine(words, environment)
+        submit = [str(self._cluster.hadoop), SUBMIT, "--master", "yarn", "--deploy-mode", "client", *conf]
+        return CommandLine(submit, environment)
 
     @cached_property
     def _classpath(self) -> str:

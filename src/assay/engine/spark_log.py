@@ -16,13 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import fmean
 from typing import Any, BinaryIO, NamedTuple
 
-from assay.engine.job_history_server import with_attempts
+from assay.engine.job_history_server import average_seconds, with_attempts
 from assay.engine.packed_lines import Lines, file_of, json_of
 from assay.engine.spark_persisted import RDD_BLOCK, PersistedRdds
-from assay.engine.spark_sources import Sources, schemes_of_plan
 from assay.engine.spark_tasks import (
     COUNTERS,
     COUNTERS_GROUP,
@@ -74,6 +72,16 @@ LOG_OF_OTHER_SPARK = doubt_kind(
     "directories are not those of containers",
     cure="compare it only with applications that ran in the same way",
 )  # fmt: skip
+
+# Plans of queries say where their scans read (`InMemoryFileIndex(1 paths)[s3a://bucket/table]`), and RDDs of files are
+# called by their path (Spark: SparkContext.hadoopFile). A table of Hive's, for example, does not say where it lies.
+_PLACES = b"FileIndex"
+_PLACE = re.compile(rb"FileIndex(?:\((\d+) paths\))?[^\[\]]{0,40}\[([^\[\]]*)")
+_PATHS = re.compile(rb"(?:^|,\s*)([A-Za-z][\w+.-]*):/")
+_MORE = b", ..."
+_PATH = re.compile(r"([A-Za-z][\w+.-]*):/")
+_BY_PLAN = "FileScanRDD"
+_NO_FILES = frozenset({"ParallelCollectionRDD", "EmptyRDD", "JDBCRDD"})
 
 Event = tuple[str, Mapping[str, Any]]
 
@@ -230,6 +238,42 @@ def _as_they_ended(attempts: Iterable[SparkAttempt]) -> list[SparkAttempt]:
     return list(by_id.values())
 
 
+def schemes_of_plan(line: bytes) -> set[str]:
+    """The schemes that a plan's scans read, in lower case, from the line of its event; an empty one if there are more.
+
+    Spark names the first few paths of a scan that reads many.
+    """
+    schemes: set[str] = set()
+    for count, paths in _PLACE.findall(line) if _PLACES in line else ():
+        named = [scheme.decode().lower() for scheme in _PATHS.findall(paths)]
+        schemes.update(named)
+        if named and (len(named) < int(count or 1) or _MORE in paths):
+            schemes.add("")
+    return schemes
+
+
+class Sources:
+    """What the events of an application have told so far: `schemes` in lower case, and whether these are `all`."""
+
+    def __init__(self) -> None:
+        self.schemes: set[str] = set()
+        self.all = True
+
+    def of_plan(self, schemes: Iterable[str]) -> None:
+        """A query begins, whose scans read these; an empty one stands for more."""
+        self.schemes.update(filter(None, schemes))
+        self.all &= "" not in schemes
+
+    def of_stage(self, stage: Mapping[str, Any]) -> None:
+        """A stage begins, by its `Stage Info`."""
+        for rdd in stage.get("RDD Info") or []:
+            name = str(rdd.get("Name", ""))
+            if match := _PATH.match(name):
+                self.schemes.add(match[1].lower())
+            elif not rdd.get("Parent IDs") and name != _BY_PLAN and name not in _NO_FILES:
+                self.all = False
+
+
 class SeenStage(NamedTuple):
     """A stage as it was submitted: Spark's name with its job's, its tasks, and how its last attempt ended.
 
@@ -360,8 +404,8 @@ class Application:
         if kind == "ExecutorAdded":
             info = event["Executor Info"]
             named = [(info.get("Attributes") or {}).get("CONTAINER_ID", ""), *(info.get("Log Urls") or {}).values()]
-            found = next((match[0] for text in named if (match := _CONTAINER.search(str(text)))), "")
-            self.containers[executor] = found
+            containers = (match[0] for text in named if (match := _CONTAINER.search(str(text))))
+            self.containers[executor] = next(containers, "")
             self.executors_added_ms[executor] = int(event["Timestamp"])
             return
         self.persisted.executor_removed(executor)
@@ -419,7 +463,8 @@ class Application:
         }
         record = JobRecord(
             name=name, id=self.id, state=self._state(), submitted_ms=self.submitted_ms, started_ms=self.started_ms,
-            finished_ms=self.finished_ms or self.last_ms, stages=stages, phases=_averages(attempts), counters=counted,
+            finished_ms=self.finished_ms or self.last_ms, stages=stages,
+            phases=average_seconds(attempts, PHASES), counters=counted,
         )  # fmt: skip
         history = with_attempts(record, attempts, COUNTERS)
         return history.model_copy(update={"doubts": (*history.doubts, *self._doubts(log))})
@@ -461,15 +506,3 @@ class Application:
             )  # fmt: skip
         if unusual := self.unusual():
             yield LOG_OF_OTHER_SPARK.doubt(f"{self.name} ({self.id}) was run {unusual}", self.id)
-
-
-def _averages(attempts: Iterable[SparkAttempt]) -> dict[str, float]:
-    """Seconds of each phase, on average over the attempts that succeeded."""
-    spent: dict[str, list[float]] = {phase: [] for phase in PHASES}
-    for attempt in attempts:
-        if attempt.state == "SUCCEEDED":
-            begun_ms = attempt.started_ms
-            for phase, ended_ms in attempt.phase_ends():
-                spent[phase].append((ended_ms - begun_ms) / 1000)
-                begun_ms = ended_ms
-    return {phase: fmean(seconds) for phase, seconds in spent.items() if seconds}

@@ -8,12 +8,11 @@ what it is of: `dag_TIME_APP_DAG`, `vertex_TIME_APP_DAG_V`, `task_TIME_APP_DAG_V
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from statistics import fmean
 from typing import Any
 
 from pydantic_core import from_json
 
-from assay.engine.job_history_server import reason_in, with_attempts
+from assay.engine.job_history_server import average_seconds, reason_in, with_attempts
 from assay.engine.tasks import counted_alike
 from assay.engine.tez_tasks import COUNTERS, FILE_SYSTEM_COUNTERS, STAGES, TASK_COUNTERS, TezAttempt
 from assay.model.engine import History, JobReference
@@ -75,11 +74,13 @@ class _History:
         )  # fmt: skip
         masters = [events["AM_LAUNCHED"] for events in self._times.values() if "AM_LAUNCHED" in events]
         submitted = [int(fields["appSubmitTime"]) for fields in self._info.values() if "appSubmitTime" in fields]
+        phases = [phase for stage in STAGES for phase in stage.phases]
         record = JobRecord(
             name=job.name, id=job.id, state=str(info["status"]),
             submitted_ms=min([*submitted, *masters, times["DAG_SUBMITTED"]]),
             started_ms=min([*masters, times["DAG_SUBMITTED"]]), finished_ms=times["DAG_FINISHED"],
-            stages=stages, phases=_averages(attempts), counters={**_counters(info), **self._of_vertices()},
+            stages=stages, phases={**dict.fromkeys(phases, 0.0), **average_seconds(attempts, phases)},
+            counters={**_counters(info), **self._of_vertices()},
         )  # fmt: skip
         return with_attempts(record, attempts, COUNTERS)
 
@@ -105,19 +106,6 @@ class _History:
             shuffled_bytes=task.get("SHUFFLE_BYTES", 0), **counted_alike(files, task),
             output_bytes=task.get("OUTPUT_BYTES", 0), output_materialized_bytes=task.get("OUTPUT_BYTES_PHYSICAL", 0),
         )  # fmt: skip
-
-
-def _averages(attempts: list[TezAttempt]) -> dict[str, float]:
-    """Seconds of each phase, on average over the attempts that succeeded."""
-    spent: dict[str, list[float]] = {phase: [] for stage in STAGES for phase in stage.phases}
-    for attempt in attempts:
-        if attempt.state != "SUCCEEDED":
-            continue
-        begun_ms = attempt.started_ms
-        for phase, ended_ms in attempt.phase_ends():
-            spent.setdefault(phase, []).append((ended_ms - begun_ms) / 1000)
-            begun_ms = ended_ms
-    return {phase: fmean(seconds) if seconds else 0.0 for phase, seconds in spent.items()}
 
 
 def _counters(info: Mapping[str, Any]) -> Counters:

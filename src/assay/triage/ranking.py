@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay.engine.past.formats import Suggestion, suggestions
 from assay.engine.past.histories import Unread
-from assay.engine.past.job import MAP, REDUCE, PastJob, distinct, sum_of
+from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum_of
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
 from assay.triage.drives import Drives
@@ -69,17 +69,6 @@ class CheaperChange(Frozen):
     """The counters that suggest it, of the run with the largest bound."""
     runs: int
     """In how many runs they do."""
-
-
-class RuleOfOthers(Frozen):
-    """A rule of thumb that others go by, and what it says of a job: shown beside the verdict, and no part of it."""
-
-    rule: str
-    """What it is called."""
-    asks: bool
-    """Whether it asks for faster drives in any run."""
-    amount: str
-    """The amount that it goes by, of the run with the largest bound."""
 
 
 class JobRow(Frozen):
@@ -167,7 +156,7 @@ class JobRow(Frozen):
     """Why it can't matter, or what is missing and how to get it."""
     advice: tuple[CheaperChange, ...]
     """Cheaper changes."""
-    other_rules: tuple[RuleOfOthers, ...]
+    other_rules: tuple[OtherRule, ...]
     """What rules of others say of it."""
     ids: tuple[str, ...]
     """The ids of its runs, those that count first and the newest of them before others, twenty at most."""
@@ -353,11 +342,9 @@ def _spills(bounded: Sequence[BoundedRun]) -> float | None:
     return spilled / emitted if with_reducers and emitted else None
 
 
-def _other_rules(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[RuleOfOthers, ...]:
-    asking = {rule.name for run in bounded for rule in run.job.other_rules if rule.asks}
-    return tuple(
-        RuleOfOthers(rule=rule.name, asks=rule.name in asking, amount=rule.amount) for rule in widest.job.other_rules
-    )
+def _other_rules(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[OtherRule, ...]:
+    asking = {rule.rule for run in bounded for rule in run.job.other_rules if rule.asks}
+    return tuple(rule.model_copy(update={"asks": rule.rule in asking}) for rule in widest.job.other_rules)
 
 
 def _parts(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[DriveUse, ...]:
@@ -455,8 +442,8 @@ def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
             f"the Prometheus sees other drives than those of {len(refuted)} of {len(jobs)} runs, so that its busy "
             f"times do not count for them: {refuted[0]}"
         )
-    if words := refuted_cores(jobs, site.cores):
-        yield f"how many hardware threads a node has is not known, since {words}"
+    if reason := refuted_cores(jobs, site.cores):
+        yield f"how many hardware threads a node has is not known, since {reason}"
     without = sum(not job.settings for job in jobs)
     if without:
         yield (

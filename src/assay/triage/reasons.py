@@ -145,12 +145,12 @@ def _large_runs(bounded: Sequence[BoundedRun], ran_s: float, worth: float, polls
     large = [run for run in bounded if could_s(run) + polls_s >= worth * max(run.job.ran_s, average_s)]
     if large:
         most = max(large, key=could_s)
-        own = percent(min(1.0, could_s(most) / most.job.ran_s))
+        share = percent(min(1.0, could_s(most) / most.job.ran_s))
         why = max(_doubts([most]), key=lambda doubt: doubt.seconds, default=_Doubt("", 0.0))
         reason = why.clause if why.seconds > most.bound.seconds else "its name may be that of several jobs"
         yield (
             f"{len(large):,} of its {len(bounded):,} runs could save much of their own time, one of "
-            f"{seconds_text(most.job.ran_s)} s up to {own}: {reason}"
+            f"{seconds_text(most.job.ran_s)} s up to {share}: {reason}"
         )
 
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from assay.engine.past.formats import FORMS
 from assay.media.emulated.profile import SHORT_NAMES
+from assay.model.engine import HADOOP_JOBS
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
-from assay.model.trial import USUAL_ENGINE
 from assay.plan.job_experiment import ROLES, experiment_name
 from assay.report.columns import Column, layout_table
 from assay.report.next_steps import NextStep
@@ -214,8 +214,8 @@ def _runs_heading(rows: Sequence[JobRow]) -> str:
     return f"over {counts.pop():,} runs" if len(counts) == 1 else "all runs"
 
 
-class Told(NamedTuple):
-    """What triage was told, as it is typed again: where histories are, all else, and each role's drives, if said.
+class TypedTriage(NamedTuple):
+    """What was typed for triage, to be typed again: where histories are, all else, and each role's drives, if said.
 
     `node_memory` is in bytes, if it is known; `experiments` is the folder into which experiments are written, if any.
     """
@@ -227,34 +227,34 @@ class Told(NamedTuple):
     experiments: Path | None = None
 
 
-def next_step(answer: Triage, told: Told) -> NextStep | None:
+def next_step(answer: Triage, given: TypedTriage) -> NextStep | None:
     """What to type next about the job that could save most, and what to fill in; None where no job may matter."""
     if not answer.summary.deciding:
         return None
-    again = f"{typed('triage')} {shlex.join([*told.places, *told.options])}"
-    if not told.drives:
+    again = f"{typed('triage')} {shlex.join([*given.places, *given.options])}"
+    if not given.drives:
         return NextStep("say so what drives each node has: it tightens the bounds", f"{again} --drives 12xhdd")
     row = next(row for row in answer.rows if row.job == answer.summary.deciding[0])
     role = row.role or ROLES[1]
-    if row.engine != USUAL_ENGINE:
-        file = (told.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
-        if told.experiments is not None:
+    if FORMS[row.engine].program != HADOOP_JOBS:
+        file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
+        if given.experiments is not None:
             return NextStep("fill in its jar and its input first", typed("run", str(file)))
         return NextStep(
             f"writes {file}; fill in its jar and its input, and run it with `{typed('run')}`",
             f"{again} --write-experiment {_EXPERIMENTS}",
         )
-    now = told.drives[role]
+    now = given.drives[role]
     options = ["--job", row.job, "--now", now.option, *(["--role", role] if role != ROLES[1] else [])]
     if now.profile == SHORT_NAMES["ssd"]:  # which run-job takes as the other drive otherwise
         options += ["--against", "nvme"]
     fill_in = "JAR and INPUT are the job's"
-    if "--cluster" not in told.places:
-        memory = "NODE_MEMORY" if told.node_memory is None else f"{told.node_memory >> 20}MiB"
+    if "--cluster" not in given.places:
+        memory = "NODE_MEMORY" if given.node_memory is None else f"{given.node_memory >> 20}MiB"
         options += ["--node-memory", memory, "--container-memory", "CONTAINER_MEMORY"]
-        known = "" if told.node_memory else ", NODE_MEMORY is what a node has, such as 128GiB,"
+        known = "" if given.node_memory else ", NODE_MEMORY is what a node has, such as 128GiB,"
         fill_in += f"{known} and CONTAINER_MEMORY what containers may take of that"
-    return NextStep(fill_in, f"{typed('run-job')} JAR --input INPUT {shlex.join([*told.places, *options])}")
+    return NextStep(fill_in, f"{typed('run-job')} JAR --input INPUT {shlex.join([*given.places, *options])}")
 
 
 def _role(row: JobRow) -> str:

@@ -135,9 +135,9 @@ class Together:
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
         """Each one's own check; one that breaks makes no other unknown."""
         verdicts: list[CheckResult] = []
-        for name, part, own in zip(self._names, self._parts, self._reports, strict=True):
+        for name, part, part_report in zip(self._names, self._parts, self._reports, strict=True):
             try:
-                judged = part.verify(store, own)
+                judged = part.verify(store, part_report)
             except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
                 detail = f"{type(error).__name__}: {error}"
                 judged = (CheckResult(check="verification", outcome=Outcome.UNKNOWN, detail=detail),)

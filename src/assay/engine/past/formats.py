@@ -98,7 +98,7 @@ def why_no_history(file: Path) -> str:
         return f"it {error}"
     if any(form.is_head(head) for form in FORMS.values()):
         return ""
-    known = next((words for begin, words in _OTHERS.items() if head.startswith(begin)), "")
+    known = next((reason for begin, reason in _OTHERS.items() if head.startswith(begin)), "")
     return known or (f"it is no job history: it begins with {_shown(head[:16])}" if head else "it is empty")
 
 

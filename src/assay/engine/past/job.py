@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from assay.model.base import Frozen
 from assay.model.host_names import HostNames
 from assay.model.signature import Direction
 
@@ -102,12 +103,15 @@ class Uncertain(NamedTuple):
     seconds: float
 
 
-class OtherRule(NamedTuple):
-    """A rule of thumb that others go by: what it is called, whether it asks for faster drives, and the amount."""
+class OtherRule(Frozen):
+    """A rule of thumb that others go by, and what it says of a job: shown beside the verdict, and no part of it."""
 
-    name: str
+    rule: str
+    """What it is called."""
     asks: bool
+    """Whether it asks for faster drives in any run."""
     amount: str
+    """The amount that it goes by, of the run with the largest bound."""
 
 
 class StageSums(NamedTuple):

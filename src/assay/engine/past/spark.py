@@ -167,8 +167,10 @@ class PastApplication(PastJob):
         work = self.whole
         share = work.fetch_wait_ms / work.fetching_ms if work.fetching_ms else 0.0
         return (
-            OtherRule(_MOVED_RULE, work.local_written > _MUCH_SHUFFLED, bytes_text(work.local_written)),
-            OtherRule(_WAIT_RULE, share > _LONG_WAIT, f"{100 * share:.0f} %"),
+            OtherRule(
+                rule=_MOVED_RULE, asks=work.local_written > _MUCH_SHUFFLED, amount=bytes_text(work.local_written)
+            ),
+            OtherRule(rule=_WAIT_RULE, asks=share > _LONG_WAIT, amount=f"{100 * share:.0f} %"),
         )
 
 
