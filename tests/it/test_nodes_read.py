@@ -177,7 +177,7 @@ def test_hosts_come_from_yarn_where_none_are_named(foreign):
     code = (
         "import sys; from assay.host.http import BoundedWeb; from assay.model.probe import ForeignCluster; "
         "from assay.model.installed import stack_of; from assay.model.existing import Site; from pathlib import Path; "
-        "from assay.platform.discovery import discover;"
+        "from assay.platform.existing import discover;"
         "ask, site = BoundedWeb(None).ask, Site({}, Path()); "
         "hosts, _ = discover(ask, {'resourcemanager': sys.argv[1]}, stack_of().existing, site); "
         "print(sorted(ForeignCluster(hosts, ask, daemons=stack_of().existing).workers()))"

@@ -6,9 +6,8 @@ from assay.host.lease import Lease
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
-from assay.platform.dilation import Processors, auto_text, chosen, node_cpus, resolved, slowed
+from assay.platform.dilation import Processors, auto_text, chosen, longer, node_cpus, resolved, slowed
 from assay.platform.limits import limits_of, make_limits, short_period_us
-from assay.platform.timers import longer
 from tests.platform.test_limits import GIB, Machine
 
 TIMERS = stack_of().timers

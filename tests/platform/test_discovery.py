@@ -9,14 +9,14 @@ import pytest
 from assay.model.errors import NoAnswerError
 from assay.model.existing import Site
 from assay.model.installed import stack_of
-from assay.platform import discovery
+from assay.platform import existing
 
 RM, NN = "http://rm.example.com:8088", "http://10.0.0.1:9870"
 
 
 def discover(ask, addresses, properties=(), **options):
     site = Site(dict(properties), Path("conf"))
-    return discovery.discover(ask, addresses, stack_of().existing, site, **options)
+    return existing.discover(ask, addresses, stack_of().existing, site, **options)
 
 
 def in_yarn(host, state="RUNNING", address=None):

@@ -18,7 +18,7 @@ from assay.model.installed import stack_of
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, ForeignCluster, ForeignHost, Scene
 from assay.model.registry import PROBES
-from assay.platform.discovery import discover
+from assay.platform.existing import discover
 from assay.probe.daemon_metrics import DaemonMetrics
 from tests.probe.faking import a_context
 from tests.serving import serving

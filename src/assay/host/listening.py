@@ -52,8 +52,8 @@ def listeners(pids: Iterable[int]) -> list[Listener]:
 
     A process in a network of its own, one that is gone and one that can't be read listens nowhere.
     """
-    own = _network("self")
-    here = [pid for pid in pids if own and _network(pid) == own]
+    this_network = _network("self")
+    here = [pid for pid in pids if this_network and _network(pid) == this_network]
     sockets: dict[str, Address] = {}
     for table in TABLES:
         with suppress(OSError):

@@ -102,12 +102,12 @@ class InputSample(NamedTuple):
 
 def choose(place: str, source: SampleSource, size_bytes: int) -> InputSample:
     """A sample of so many bytes of the files below a place. Raises BadInputError where none can be taken."""
-    found = [file for file in source.list_below(place) if file.bytes and not _is_hidden(place, file.path)]
-    if not found:
+    files = [file for file in source.list_below(place) if file.bytes and not _is_hidden(place, file.path)]
+    if not files:
         raise BadInputError(f"--input {place} has nothing in it (hidden and empty files are left out)")
     whole: list[FoundFile] = []
     taken, cut, cut_bytes, tries = 0, None, 0, 0
-    for file in sorted(found, key=lambda file: sha256(_name(place, file.path).encode()).digest()):
+    for file in sorted(files, key=lambda file: sha256(_name(place, file.path).encode()).digest()):
         left = size_bytes - taken
         if left <= 0:
             break
@@ -120,12 +120,12 @@ def choose(place: str, source: SampleSource, size_bytes: int) -> InputSample:
             whole.append(file)
             taken += file.bytes
     if not whole and cut is None:
-        least = min(file.bytes for file in found)
+        least = min(file.bytes for file in files)
         raise BadInputError(
             f"--sample {bytes_text(size_bytes)} is less than half of each file of {place}, and none of the first "
             f"{tries} is a text that could be cut; take a sample of at least {bytes_text(least)}"
         )
-    return InputSample(place, tuple(whole), cut, cut_bytes, len(found), sum(file.bytes for file in found))
+    return InputSample(place, tuple(whole), cut, cut_bytes, len(files), sum(file.bytes for file in files))
 
 
 def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> None:

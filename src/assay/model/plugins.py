@@ -47,8 +47,8 @@ class Registry(Mapping[str, KindT], Generic[KindT]):
             try:
                 attrgetter(part)(kind)
             except AttributeError:
-                what = f"the {self.label} {name!r} is of type {type(kind).__name__} and has no `{part}`"
-                raise BadInputError(f"{what}; docs/how-to/add-a-kind.md shows such kinds") from None
+                problem = f"the {self.label} {name!r} is of type {type(kind).__name__} and has no `{part}`"
+                raise BadInputError(f"{problem}; docs/how-to/add-a-kind.md shows such kinds") from None
         look = getattr(kind, "mistake", None)
         if look is not None and (mistake := look()):
             raise BadInputError(f"the {self.label} {name!r} {mistake}")

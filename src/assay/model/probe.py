@@ -499,7 +499,7 @@ class ProbeKind(NamedTuple):
 
     def mistake(self) -> str:
         """Whether a chart or a column shows a series that it does not declare."""
-        drawn = [one.series for chart in self.charts for panel in chart.panels for one in panel.series]
+        drawn = [line.series for chart in self.charts for panel in chart.panels for line in panel.series]
         shown = (name for column in self.columns for name in column.series)
         undeclared = [name for name in (*drawn, *shown) if kind_among(self.series, name) is None]
         return f"shows {undeclared[0]!r}, which it does not declare in `series`" if undeclared else ""

@@ -76,7 +76,7 @@ def kinds_of(model: type[BaseModel]) -> Mapping[str, Kind]:
     """The kinds of a model's fields that are numbers. Raises TypeError for a number whose kind is not declared."""
     kinds = {}
     for name, field in model.model_fields.items():
-        declared = next((one for one in field.metadata if isinstance(one, Kind)), None)
+        declared = next((entry for entry in field.metadata if isinstance(entry, Kind)), None)
         types = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
         if declared is not None:
             kinds[name] = declared

@@ -443,7 +443,9 @@ class Stack:
             needed[service.name] = {service.name}.union(*(needed[name] for name in service.needs if name in needed))
         folders: dict[str, dict[str, str]] = {}
         for role in self.roles:
-            declaring = {service.name for service in self.services if role.name in [own.name for own in service.roles]}
+            declaring = {
+                service.name for service in self.services if role.name in [declared.name for declared in service.roles]
+            }
             owners = {name for name in declaring if needed[name] & declaring == {name}}
             if len(owners) > 1:
                 known = {name: needed[name] & owners for name in needed}

@@ -192,8 +192,8 @@ class WorkloadSpec(Frozen):
         hadoop = {name: value for name, value in self.hadoop.items() if name not in factors}
         at_once = {"concurrent": str(self.concurrent)} if self.concurrent > 1 else {}
         mixed = {"together": "+".join(spec.short for spec in self.together)} if self.together else {}
-        own = {**self.options, **hadoop, **at_once, **mixed}
-        return " ".join(f"{name}={value}" for name, value in sorted(own.items()))
+        further = {**self.options, **hadoop, **at_once, **mixed}
+        return " ".join(f"{name}={value}" for name, value in sorted(further.items()))
 
     @property
     def short(self) -> str:

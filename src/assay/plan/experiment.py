@@ -95,8 +95,8 @@ def medium_entry(value: Any) -> ChosenMedium:
             why = f"{key} belongs to a medium of kind {' or '.join(owners)}, and this one is {name}; leave {key} out"
         _refuse(key, options[key], "value_error", {"error": ValueError(why)})
     if bool(entry.on) != bool(entry.elsewhere):
-        what = "a medium `on` some workers needs `elsewhere`, the medium of the others; and `elsewhere` needs `on`"
-        _refuse("on", entry.on, "value_error", {"error": ValueError(what)})
+        problem = "a medium `on` some workers needs `elsewhere`, the medium of the others; and `elsewhere` needs `on`"
+        _refuse("on", entry.on, "value_error", {"error": ValueError(problem)})
     chosen = kind.options.model_validate(options, by_alias=True, by_name=False)
     return ChosenMedium(kind, chosen, tuple(entry.on), entry.elsewhere)
 
@@ -410,8 +410,8 @@ class ExperimentFile(WithProperties):
         These are the mirrored order, the zero-delay baseline and two repetitions; of faults the repetitions alone. The
         copy that a run keeps, which names its `folder`, says all itself.
         """
-        asked = bool(self.media) and self.folder is None
-        emulated = asked and all(medium.kind.emulated for medium in self.media.values())
+        is_unnamed = bool(self.media) and self.folder is None
+        emulated = is_unnamed and all(medium.kind.emulated for medium in self.media.values())
         missing = {name: value for name, value in DECIDING.items() if name not in self.model_fields_set}
         if self.fault:  # what a fault costs is no question about drives, and a drive without delays can't be slow
             missing = {name: value for name, value in missing.items() if name == "repetitions"}
@@ -505,6 +505,6 @@ class ExperimentFile(WithProperties):
         for role, medium in named:
             if medium not in self.media:
                 subject = f"placement: {role}" if role else "placement"
-                what = f"{subject} names the medium {medium!r}, and media has {', '.join(self.media)}"
-                raise MistakeAt(["placement"], what)
+                problem = f"{subject} names the medium {medium!r}, and media has {', '.join(self.media)}"
+                raise MistakeAt(["placement"], problem)
         return self

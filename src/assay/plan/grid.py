@@ -63,11 +63,11 @@ def combinations(
     `axes` are each workload's, itself first. Raises BadInputError.
     """
     experiment = source.experiment
-    workloads = Axis(WORKLOAD, [own[0].levels[0] for own in axes])
-    every = [workloads, *(axis for own in axes for axis in own)]
+    workloads = Axis(WORKLOAD, [of_workload[0].levels[0] for of_workload in axes])
+    every = [workloads, *(axis for of_workload in axes for axis in of_workload)]
     with source.at("zip"):
         zipped = _zipped(experiment.zip, every)
-    grids = [_Grid(own, zipped, at) for at, own in enumerate(axes)]
+    grids = [_Grid(of_workload, zipped, at) for at, of_workload in enumerate(axes)]
     one_at_a_time = experiment.design == "one-at-a-time"
     key = next(key for key in ("base", "design", "workloads") if key in experiment.model_fields_set)
     with source.at(key):
@@ -82,45 +82,47 @@ def combinations(
         base = {name: levels[-1] for name, levels in _choice(experiment.base, known).items()}
         if one_at_a_time:
             swept = (combination for grid in grids for combination in grid.one_at_a_time(base))
-            found = list(islice(swept, MOST_TRIALS + 1))
-            _refuse_many(len(found) * experiment.repetitions)
+            combinations = list(islice(swept, MOST_TRIALS + 1))
+            _refuse_many(len(combinations) * experiment.repetitions)
         else:
             _refuse_many(sum(prod(map(len, grid.joints)) for grid in grids) * experiment.repetitions)
-            found = [one for grid in grids for one in _product(grid.joints)]
+            combinations = [one for grid in grids for one in _product(grid.joints)]
     with source.at("exclude"):
-        known = _levels_of(combination.labels for combination in found)
+        known = _levels_of(combination.labels for combination in combinations)
         if experiment.zero_delay_baseline:
             known[PLACEMENT] = [*known[PLACEMENT], ZERO_DELAY]
         excluded = [_choice(words, known) for words in experiment.exclude]
-        found = [
-            combination for combination in found if not any(_has(combination.labels, choice) for choice in excluded)
+        combinations = [
+            combination
+            for combination in combinations
+            if not any(_has(combination.labels, choice) for choice in excluded)
         ]
-        if not found:
+        if not combinations:
             raise BadInputError("exclude leaves no combination; give fewer, or more levels in each")
     if not experiment.zero_delay_baseline:
-        return found, base
+        return combinations, base
     # The baseline runs once for all combinations that differ in their placement alone; where that is one of several
     # changes, for those without another.
     others = {name: [text] for name, text in base.items() if name != PLACEMENT} if PLACEMENT in base else {}
     baseline = Level(alone_on(ZERO_DELAY), {PLACEMENT: ZERO_DELAY})
     added = [
         Combination({**combination.levels, PLACEMENT: baseline})
-        for combination in found
+        for combination in combinations
         if _has(combination.labels, others)
     ]
     once = {tuple(combination.labels.items()): combination for combination in added}.values()
     return [
-        *found,
+        *combinations,
         *(combination for combination in once if not any(_has(combination.labels, choice) for choice in excluded)),
     ], base
 
 
-def only(plan: Plan, wanted: Sequence[str]) -> Plan:
+def only(plan: Plan, selections: Sequence[str]) -> Plan:
     """The trials with these `FACTOR=LEVEL`s; of several of one factor any will do. Raises BadInputError for none."""
-    if not wanted:
+    if not selections:
         return plan
     words: dict[str, list[str]] = {}
-    for text in wanted:
+    for text in selections:
         name, sign, level = text.partition("=")
         if not sign:
             raise BadInputError(f"--only {text}: say FACTOR=LEVEL, such as placement={plan.trials[0].placement.name}")
@@ -131,7 +133,7 @@ def only(plan: Plan, wanted: Sequence[str]) -> Plan:
         raise BadInputError(f"--only: {error}") from None
     trials = tuple(trial for trial in plan.trials if _has(trial.factors, choice))
     if not trials:
-        raise BadInputError(f"no trial has all of --only {' --only '.join(wanted)}")
+        raise BadInputError(f"no trial has all of --only {' --only '.join(selections)}")
     return plan.model_copy(update={"trials": trials})
 
 
@@ -164,14 +166,14 @@ class _Grid:
         swept, homes, crossed = [], [], []
         for joint in self.joints:
             labels = [combination.labels.items() for combination in joint]
-            wanted = dict(item for item in base.items() if any(item in own for own in labels))
+            shared = dict(item for item in base.items() if any(item in own for own in labels))
             home = next(
-                (combination for combination, own in zip(joint, labels, strict=True) if wanted.items() <= own), None
+                (combination for combination, own in zip(joint, labels, strict=True) if shared.items() <= own), None
             )
             if home is None:
-                together = ", ".join(f"{name}: {text}" for name, text in wanted.items())
+                together = ", ".join(f"{name}: {text}" for name, text in shared.items())
                 raise BadInputError(f"base: the levels {together} don't occur together")
-            if wanted:
+            if shared:
                 swept.append(joint)
                 homes.append([home])
             else:
@@ -217,11 +219,11 @@ def _refuse_many(trials: int) -> None:
 
 def _levels_of(labels: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     """All levels of all factors, in the order in which they come."""
-    found: dict[str, dict[str, None]] = {}
-    for own in labels:
-        for name, text in own.items():
-            found.setdefault(name, {})[text] = None
-    return {name: list(texts) for name, texts in found.items()}
+    names: dict[str, dict[str, None]] = {}
+    for of_axis in labels:
+        for name, text in of_axis.items():
+            names.setdefault(name, {})[text] = None
+    return {name: list(texts) for name, texts in names.items()}
 
 
 def _factor(word: str, known: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from assay.host.files import irregular
 from assay.host.yaml_file import Place
-from assay.model.cluster import ClusterSpec, EmbeddedSpec, even_racks
+from assay.model.cluster import AUTO, ClusterSpec, EmbeddedSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
@@ -19,6 +19,7 @@ from assay.model.installed import kinds_of, stack_of, variants_on
 from assay.model.layout import Role
 from assay.model.medium import Options
 from assay.model.naming import nearest
+from assay.model.network import NO_NETWORK
 from assay.model.registry import ENGINES, STORES, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import (
@@ -39,7 +40,6 @@ from assay.plan.overrides import Override
 from assay.plan.pairs import check_pairs
 from assay.plan.placement import PlacementLevel, alone_on, placement_level
 from assay.plan.properties import check_properties, single_copy
-from assay.plan.scale_model import check_scale_model, equally_slow
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.shares import engines_unequal
 from assay.plan.source import INPUT, ExperimentSource, SchemaMistakesError, Vocabulary
@@ -75,14 +75,14 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
     experiment = source.experiment
     mistakes = Mistakes()
     resolved, doubts = _check_kinds(source, vocabulary, mistakes)
-    mistakes.attempt(lambda: check_scale_model(source), None)
+    mistakes.attempt(lambda: _check_scale_model(source), None)
     if resolved is None or mistakes.sentences:
         raise mistakes.error()
     doubts = [*doubts, *single_copy(experiment)]
     axes = [_axes(experiment, resolved, workload) for workload in resolved.workloads]
     _refuse_repeated(source, resolved, axes[0])
     planned, base = combinations(source, axes)
-    repetitions = equally_slow(_repetitions(experiment, resolved, planned, base))
+    repetitions = _equally_slow(_repetitions(experiment, resolved, planned, base))
     first = next(repetitions)
     mistakes.attempt(lambda: check_pairs(source, first), None)
     mistakes.attempt(lambda: check_workers(source, first, kinds_of), None)
@@ -251,11 +251,11 @@ def _dataset(source: ExperimentSource, entry: DatasetEntry, at: int, vocabulary:
         with source.at(*place):
             file = fields["file"] = source.absolute(entry.file)
         if not file.is_file():
-            what = irregular(file.stat().st_mode) if file.exists() else "not there"
+            problem = irregular(file.stat().st_mode) if file.exists() else "not there"
             cure = "give a file's path, absolute or from the experiment's folder"
             if str(entry.file) in vocabulary.catalogue:
                 cure = f"for the published graph say {{get: {entry.file}}}, for a generated one {{make: {entry.file}}}"
-            raise source.error_at(place, f"dataset file {file} is {what}; {cure}")
+            raise source.error_at(place, f"dataset file {file} is {problem}; {cure}")
     scale = "" if entry.scale == 1 else f"-x{entry.scale:g}"
     by_source = entry.file.name.split(".")[0] if entry.file is not None else entry.get or f"{entry.make}-like{scale}"
     spec = DatasetSpec(name=entry.name or by_source, **fields)
@@ -413,8 +413,8 @@ def _trial(
     settings: SettingsSpec = level[SETTINGS]
     further = [*resolved.properties, *([REPLICATION] if REPLICATION in level else [])]
     given = {name: level[name] for name in resolved.properties if level[name] is not None}
-    own = {name: value for name, value in given.items() if name in workload.hadoop}
-    properties = {name: value for name, value in given.items() if name not in own}
+    of_workload = {name: value for name, value in given.items() if name in workload.hadoop}
+    properties = {name: value for name, value in given.items() if name not in of_workload}
     if REPLICATION in level:
         properties[STORES[level["store"].kind].copies_property] = level[REPLICATION]
     chosen: dict[str, dict[str, Any]] = {"cluster": {}, "": {}}
@@ -430,7 +430,9 @@ def _trial(
         cluster = cluster.model_copy(update=chosen["cluster"])
     return Trial(
         id=f"{number}-{workload.name}-{placement.name}",
-        workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **own}}) if own else workload,
+        workload=workload.model_copy(update={"hadoop": {**workload.hadoop, **of_workload}})
+        if of_workload
+        else workload,
         dataset=level[DATASET],
         media=tuple(resolved.media[name] for name in placement.media),
         placement=placement,
@@ -443,3 +445,42 @@ def _trial(
         zero_delay=placement.name == ZERO_DELAY,
         **chosen[""],
     )
+
+
+def _check_scale_model(source: ExperimentSource) -> None:
+    """Raises BadInputError where there is a dilation, and no nodes of their own or a medium that can't be slower."""
+    experiment = source.experiment
+    if not experiment.dilation:
+        return
+    networks = experiment.cluster.get("network", [NO_NETWORK])
+    if NO_NETWORK in networks and min(experiment.cluster.get("nodes"), default=1) == 1:
+        raise source.error_at(
+            ["dilation"],
+            "dilation needs nodes of their own, and one node without a network is this machine itself; say cluster: "
+            "{nodes: 3}, or give the node a network",
+        )
+    real = next((name for name, medium in experiment.media.items() if not medium.kind.dilated), None)
+    if real is not None:
+        raise source.error_at(
+            ["dilation"],
+            f"dilation needs drives that can be slower, and the medium {real!r} is a "
+            f"{experiment.media[real].kind.name}; take an emulated drive, or memory",
+        )
+
+
+def _equally_slow(repetitions: Iterator[tuple[Trial, ...]]) -> Iterator[tuple[Trial, ...]]:
+    """The trials with the largest cluster of those whose dilation is chosen where they run; the first block has all."""
+    first = next(repetitions)
+    clusters = [trial.cluster for trial in first if isinstance(trial.cluster, EmbeddedSpec)]
+    chosen_there = [cluster.modelled_nodes for cluster in clusters if cluster.dilation == AUTO]
+    largest = max(chosen_there, key=attrgetter("cores"), default=None)
+
+    def fit(trial: Trial) -> Trial:
+        cluster = trial.cluster
+        if largest is None or not isinstance(cluster, EmbeddedSpec) or cluster.dilation != AUTO:
+            return trial
+        if cluster.modelled_nodes.cores == largest.cores:
+            return trial
+        return trial.model_copy(update={"cluster": cluster.model_copy(update={"auto_for": largest})})
+
+    return (tuple(map(fit, block)) for block in chain([first], repetitions))

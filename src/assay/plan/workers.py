@@ -118,7 +118,7 @@ def _on_the_only_node(fault: Fault, of_store: Iterable[DaemonKind], *, loses_dat
     return f"a cluster of one node has no link that its jobs use; {more}"
 
 
-def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping[str, str]) -> Iterator[str]:
+def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, properties: Mapping[str, str]) -> Iterator[str]:
     """Why the workload's jobs have no such phase, where that is known before they run."""
     phase = fault.at
     if phase is None:
@@ -135,7 +135,7 @@ def _no_such_phase(fault: Fault, trial: Trial, kinds: TrialKinds, asked: Mapping
         yield f"at {phase} the job has ended; give less than 100%"
     absent_with = next((stage.absent_with for stage in engine.stages if stage.name == phase.stage), {})
     for name, value in absent_with.items():
-        if asked.get(name) == value:
+        if properties.get(name) == value:
             others = " or ".join(stage for stage in stages if stage != phase.stage)
             yield f"the jobs have no phase {phase.stage!r}, as {name} is {value}; choose {others}"
     if not phase.job:

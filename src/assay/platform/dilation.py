@@ -1,12 +1,13 @@
 """How many times slower than the machines that it stands for a cluster has to run, so that its nodes fit here.
 
 A scale model slows everything down by one factor: processors (`assay.platform.limits`), drives
-(`model.medium.Dilated`), links (`model.network.LinkSpec.slowdown`) and Hadoop's timers (`assay.platform.timers`).
+(`model.medium.Dilated`), links (`model.network.LinkSpec.slowdown`) and the services' timers (`longer`).
 Memory and bytes stay. The principle is DieCast's (D. Gupta, K. Vishwanath, A. Vahdat, NSDI 2008).
 """
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -109,3 +110,36 @@ def slowness(spec: ClusterSpec) -> int:
 def slowed(spec: EmbeddedSpec) -> int:
     """The dilation of a resolved cluster, 1 for what is no scale model."""
     return spec.dilation if isinstance(spec.dilation, int) else 1
+
+
+_TIME = re.compile(r"(-?[0-9]{1,15})\s*(ns|us|ms|s|m|h|d)?")
+
+
+def longer(properties: Mapping[str, str], dilation: int, timers: Mapping[str, str]) -> dict[str, str]:
+    """These properties with all timers so many times longer, also those that are left at their defaults.
+
+    Without that a daemon that gets an eighth of a processor would be asked, and given up, eight times too early.
+    Services name what may pass in a trial on a healthy cluster or on one without a node: heartbeats, polls, time-outs,
+    retries. Not among them are housekeeping every some hours, thresholds of counts, and what Hadoop has no property
+    for: a reducer's poll for map outputs (EventFetcher, 1 s), its penalty for a failed fetch (ShuffleScheduler, 10 s),
+    a worker's wait between attempts to register (BPServiceActor, 5 s).
+
+    `timers` are the defaults by their names. A time of 0 or less, which has a meaning of its own, stays. Raises
+    BadInputError for what is no time.
+    """
+    if dilation == 1:
+        return dict(properties)
+    known = {**timers, **properties}
+    return {name: _longer(name, value, dilation) if name in timers else value for name, value in known.items()}
+
+
+def _longer(name: str, value: str, dilation: int) -> str:
+    match = _TIME.fullmatch(value.strip().lower())
+    if match is None:
+        raise BadInputError(
+            f"{name} is {value!r}, and a dilation makes it {dilation} times longer: give a whole number, with a unit "
+            "or without",
+            name,
+        )
+    number = int(match[1])
+    return f"{number * dilation if number > 0 else number}{match[2] or ''}"

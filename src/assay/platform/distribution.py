@@ -337,16 +337,16 @@ def check_jvm_options(java: Java, properties: Mapping[str, str]) -> None:
 def _refusal(java: Java, options: str) -> str:
     """What Java says to options that it does not start with; empty where it starts, or nobody can ask it."""
     try:
-        asked = [option for option in shlex.split(options) if _ASKED.fullmatch(option)]
+        needed = [option for option in shlex.split(options) if _ASKED.fullmatch(option)]
     except ValueError as error:
         return str(error)
-    if not asked:
+    if not needed:
         return ""
     environment = {name: value for name, value in os.environ.items() if name not in OPTION_VARIABLES}
     try:
         with tempfile.TemporaryDirectory(prefix="assay-java-") as folder:
             done = subprocess.run(
-                [str(java.command), *asked, "-version"], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                [str(java.command), *needed, "-version"], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                 capture_output=True, encoding="utf-8", errors="replace", timeout=_JVM_PATIENCE_S, check=False,
             )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

@@ -42,7 +42,7 @@ from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.cluster_keys import EmbeddedKeys, embedded_spec
 from assay.platform.configuration import with_fixed_ports, write_configuration
 from assay.platform.daemon import Daemon, PortTakenError
-from assay.platform.dilation import resolved, slowed, slowness
+from assay.platform.dilation import longer, resolved, slowed, slowness
 from assay.platform.distribution import Distribution, Starts, check_codecs, check_jvm_options, starts_of
 from assay.platform.faults import FaultInjector, Killed
 from assay.platform.launching import DAEMON, Launchers
@@ -52,7 +52,6 @@ from assay.platform.programs import files_of, job_jars, program_facts
 from assay.platform.scale import ScaleWatch
 from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
-from assay.platform.timers import longer
 
 _ATTEMPTS = 3
 

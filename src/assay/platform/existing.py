@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
@@ -19,10 +20,11 @@ from assay.model.cluster import EXISTING, ClusterSpec, ExistingSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError, NoAnswerError, NoLoginError
 from assay.model.existing import ExistingDaemon, Site
+from assay.model.host_names import HostNames, canonical_host
 from assay.model.kerberos import KerberosSpec
 from assay.model.layout import Layout
 from assay.model.platform import PlatformKind
-from assay.model.probe import ForeignCluster, NodeSourceContext, NodeSourceKind, Scene
+from assay.model.probe import Ask, ForeignCluster, ForeignHost, NodeSourceContext, NodeSourceKind, Scene
 from assay.model.progress import Progress, Silent
 from assay.model.registry import NODE_SOURCES, PLATFORMS
 from assay.model.running_cluster import RunningCluster
@@ -31,7 +33,6 @@ from assay.platform.base import Cluster, HadoopPlatform
 from assay.platform.cluster_keys import existing_keys, existing_spec
 from assay.platform.configuration import derive_site, read_site
 from assay.platform.daemon import write_hadoop_command
-from assay.platform.discovery import discover
 from assay.platform.distribution import Distribution, Starts
 from assay.platform.hadoop import LOG4J, LOG4J_FILE
 from assay.platform.programs import jars_stored, sent_jars
@@ -274,6 +275,49 @@ def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
                 "existing cluster; leave conf_dir out, and Assay starts a cluster of its own"
             )
     return stack.existing
+
+
+class _Machines:
+    """The machines that are known so far, each once however its masters write its name."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, ForeignHost] = {}
+        self._names = HostNames()
+        self._by_address: dict[str, str] = {}
+
+    def add(self, name: str, address: str, role: str, url: str) -> None:
+        known = self._names.find([name]) or self._by_address.get(canonical_host(name)) or self._names.find([address])
+        before = self.by_name[known] if known is not None else ForeignHost(self._names.add(name))
+        if address:
+            self._by_address.setdefault(canonical_host(address), before.name)
+        urls = dict.fromkeys((*before.web.get(role, ()), url))
+        web = {**before.web, role: tuple(urls)}
+        self.by_name[before.name] = ForeignHost(before.name, before.address or address, web)
+
+
+def discover(
+    ask: Ask, addresses: Mapping[str, str], daemons: Sequence[ExistingDaemon], site: Site, *, by_name: bool = False
+) -> tuple[tuple[ForeignHost, ...], tuple[str, ...]]:
+    """The machines, those of the masters (`addresses` by role) among them, and why some may be missing.
+
+    `by_name` says that a login wants the machines' names.
+    """
+    machines = _Machines()
+    overlooked: list[str] = []
+    for daemon in reversed(daemons):  # machines are called as the engine's master calls them
+        if daemon.workers is None or daemon.role not in addresses:
+            continue
+        url = addresses[daemon.role]
+        try:
+            for worker in daemon.workers.read(ask(url + daemon.workers.page, {}), site, by_name):
+                machines.add(worker.host, worker.address, worker.role, worker.url)
+        except NoAnswerError as error:
+            overlooked.append(str(error))
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            overlooked.append(f"{url}: its list of nodes is incomplete or malformed: {error}")
+    for role, url in addresses.items():
+        machines.add(urlsplit(url).hostname or "", "", role, url)
+    return tuple(machines.by_name[name] for name in sorted(machines.by_name)), tuple(overlooked)
 
 
 class ExistingPlatform(HadoopPlatform):

@@ -17,11 +17,11 @@ REFUSED, STARTED, ENDED = "refused", "started", "ended"
 SIGN = "launcher is up"
 
 
-def tell(folder: Path, number: int, what: str, text: str) -> None:
+def tell(folder: Path, number: int, suffix: str, text: str) -> None:
     """Leave a whole file, or none yet."""
     part = folder / f"{number}.part"
     part.write_text(text, encoding="utf-8")
-    part.replace(folder / f"{number}.{what}")
+    part.replace(folder / f"{number}.{suffix}")
 
 
 def run(folder: Path, request: dict[str, Any]) -> None:

@@ -107,7 +107,7 @@ class Launchers:
         except OSError as error:
             raise AssayError(f"the launcher of {node} has ended: {error.strerror or error}") from error
         started, refused, ended = (
-            folder / f"{number}.{what}" for what in (program.STARTED, program.REFUSED, program.ENDED)
+            folder / f"{number}.{suffix}" for suffix in (program.STARTED, program.REFUSED, program.ENDED)
         )
         deadline = time.monotonic() + _PATIENCE_S
         while not started.exists():

@@ -64,8 +64,8 @@ def build_scene(
     ]
     below = [process for medium in media if isinstance(medium, Watchable) for process in medium.watched_processes()]
     directories: dict[tuple[str, str], list[Path]] = {}
-    for node, own in (layout.nodes or {"": layout}).items():
-        for directory in own.directories:
+    for node, of_node in (layout.nodes or {"": layout}).items():
+        for directory in of_node.directories:
             directories.setdefault((node, directory.medium), []).append(directory.path)
     watched = [medium.watched_disk(directories.get((medium.node, medium.spec.name), ())) for medium in media]
     disks = with_sharing([disk for disk in watched if disk is not None], layout)

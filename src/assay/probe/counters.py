@@ -276,11 +276,11 @@ class Readings:
     def doubts(self, parts: Sequence[PartSpan]) -> Iterator[Doubt]:
         """What began anew or fell, what is no number, and what was partly read."""
         if broken := self.broken():
-            what = f"counters began anew or fell: {first_few(broken)}"
-            yield COUNTERS_RESTARTED.doubt(what, instrument=self._probe)
+            problem = f"counters began anew or fell: {first_few(broken)}"
+            yield COUNTERS_RESTARTED.doubt(problem, instrument=self._probe)
         if names := self.not_numbers():
-            what = f"readings that are no numbers were left out: {first_few(names)}"
-            yield NO_NUMBERS.doubt(what, instrument=self._probe)
+            problem = f"readings that are no numbers were left out: {first_few(names)}"
+            yield NO_NUMBERS.doubt(problem, instrument=self._probe)
         if uncovered := self.uncovered(parts):
             yield PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=self._probe)
 

@@ -98,8 +98,8 @@ class LocalWrites(Evaluated):
 
         try:
             while not self._stop.is_set():
-                wanted = self._wanted.is_set()
-                for event in kernel.read(timeout=0 if wanted else _PATIENCE_MS):
+                is_marked = self._wanted.is_set()
+                for event in kernel.read(timeout=0 if is_marked else _PATIENCE_MS):
                     if event.mask & flags.Q_OVERFLOW:
                         self._trouble = "the kernel's queue of notices ran over"
                     if event.wd in self._watched:
@@ -110,7 +110,7 @@ class LocalWrites(Evaluated):
                                 self._watch(kernel, path, root)
                         elif event.mask & (flags.CLOSE_WRITE | flags.MOVED_TO) and counts(path, root):
                             self._count(path, root)
-                if wanted:
+                if is_marked:
                     self._wanted.clear()
                     self._caught_up.set()
         except OSError as error:  # most likely fs.inotify.max_user_watches

@@ -76,8 +76,8 @@ class MemoryProbe:
         if self._sees_machine:
             self._least_available = min(self._least_available, machine["available"])
         values: dict[tuple[str, str], float] = {}
-        own = machine if self._sees_machine else {}
-        for subject, of, sizes in (("machine", "", own), ("cluster", "cluster", self._cluster())):
+        machine_values = machine if self._sees_machine else {}
+        for subject, of, sizes in (("machine", "", machine_values), ("cluster", "cluster", self._cluster())):
             for name, count in sizes.items():
                 values[of, f"{name}_mib"] = float(round(count / MIB, 1))
                 if name in _PEAKS:

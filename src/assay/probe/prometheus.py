@@ -95,8 +95,8 @@ class Prometheus:
             )
         missing = [host.name for host in hosts if host.name not in known]
         if missing:
-            what = f"{self._server.url} knows {len(known)} of {len(hosts)} machines, and not {first_few(missing)}"
-            self._doubts.append(SERIES_MISSING.doubt(what))
+            problem = f"{self._server.url} knows {len(known)} of {len(hosts)} machines, and not {first_few(missing)}"
+            self._doubts.append(SERIES_MISSING.doubt(problem))
 
     def mark(self, part: Part | None) -> int:
         time_ms = int(self._clock() * 1000)
@@ -116,11 +116,13 @@ class Prometheus:
             for group in GROUPS:
                 with _noting(lost, group.lost):
                     self._take(group, scrapes)
-        for why, what in lost.items():
-            if what == [""]:
+        for why, questions in lost.items():
+            if questions == [""]:
                 doubt = PROMETHEUS_SILENT.doubt(f"{self._server.url} did not answer at the trial's end: {why}")
             else:
-                doubt = ANSWERS_LOST.doubt(f"{self._server.url} gave no whole answer about {'; '.join(what)}: {why}")
+                doubt = ANSWERS_LOST.doubt(
+                    f"{self._server.url} gave no whole answer about {'; '.join(questions)}: {why}"
+                )
             self._doubts.append(doubt)
 
     def doubts(self) -> tuple[Doubt, ...]:
@@ -132,13 +134,13 @@ class Prometheus:
 
     def _clock_offset_s(self) -> float:
         """By how much Prometheus' clock is ahead: the quickest of some answers tells best."""
-        found = []
+        offsets = []
         for _ in range(CLOCK_QUESTIONS):
             began_s = self._clock()
             server_s = float(self._server.query("time()")[1])
             ended_s = self._clock()
-            found.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
-        return min(found)[1]
+            offsets.append((ended_s - began_s, server_s - (began_s + ended_s) / 2))
+        return min(offsets)[1]
 
     def _wait_for(self, end_s: float) -> None:
         """Until every machine has been scraped after that time, or for a bounded time."""
@@ -180,8 +182,8 @@ class Prometheus:
                         self._receive(Reading(node, here_s, {quantity: value}, boots_s.get(at_s, 0.0)))
         if missing := sorted(set(self._server.nodes.values()) - seen):
             of = "any machine" if not seen else first_few(missing)
-            what = f"{self._server.url} has no {group.needs} of {of}: not known is {group.lost}"
-            self._doubts.append(SERIES_MISSING.doubt(what))
+            problem = f"{self._server.url} has no {group.needs} of {of}: not known is {group.lost}"
+            self._doubts.append(SERIES_MISSING.doubt(problem))
 
     def _devices(self, group: TargetGroup) -> Mapping[str, frozenset[str]]:
         """What of each instance counts for itself among the devices that were ever in use."""
@@ -200,7 +202,7 @@ class Prometheus:
     def _above_others(self) -> Mapping[str, set[str]]:
         """By instance, bonds that have members, and interfaces that say which of the machine's others is below."""
         above: dict[str, set[str]] = {}
-        own: dict[str, dict[str, float]] = {}
+        own_index: dict[str, dict[str, float]] = {}
         below: dict[str, dict[str, float]] = {}
         for result in self._server.query(_ABOVE_OTHERS):
             labels, value = result["metric"], float(result["value"][1])
@@ -208,10 +210,10 @@ class Prometheus:
             if metric == "node_bonding_slaves" and value > 0:
                 above.setdefault(instance, set()).add(labels.get("master", ""))
             elif metric in {"node_network_iface_id", "node_network_iface_link"}:
-                indexes = own if metric == "node_network_iface_id" else below
+                indexes = own_index if metric == "node_network_iface_id" else below
                 indexes.setdefault(instance, {})[labels.get("device", "")] = value
         for instance, links in below.items():
-            indexes_here = own.get(instance, {})
+            indexes_here = own_index.get(instance, {})
             others = {name: set(indexes_here.values()) - {indexes_here.get(name)} for name in links}
             above.setdefault(instance, set()).update(
                 name for name, link in links.items()
@@ -221,14 +223,14 @@ class Prometheus:
 
 
 @contextmanager
-def _noting(lost: dict[str, list[str]], what: str) -> Iterator[None]:
+def _noting(lost: dict[str, list[str]], question: str) -> Iterator[None]:
     """What can't be had in this scope is lost: by the reason."""
     try:
         yield
     except NoAnswerError as error:
-        lost.setdefault(error.reason, []).append(what)
+        lost.setdefault(error.reason, []).append(question)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        lost.setdefault(f"an answer is incomplete or malformed: {error}", []).append(what)
+        lost.setdefault(f"an answer is incomplete or malformed: {error}", []).append(question)
 
 
 class _Scrapes(NamedTuple):
@@ -240,9 +242,9 @@ class _Scrapes(NamedTuple):
     """When the machine had been started, as it said then."""
 
 
-def _cannot(what: str, cure: str) -> CannotMeasureError:
+def _cannot(problem: str, cure: str) -> CannotMeasureError:
     why = "bytes of drives and networks, memory and pressure of the machines are missing"
-    return CannotMeasureError(what, why, cure)
+    return CannotMeasureError(problem, why, cure)
 
 
 SERIES_MISSING = doubt_kind(

@@ -105,10 +105,10 @@ GROUPS = (
     TargetGroup(
         "how long tasks waited for processors, memory and drives", "node_pressure_* (Linux with PSI)",
         _counters("pressure", "", "{$instances}", Kind.CLOCK_TIME, {
-            f"node_pressure_{what}_{how}_seconds_total": f"{what}_{word}_s"
-            for what in ("cpu", "memory", "io")
+            f"node_pressure_{resource}_{how}_seconds_total": f"{resource}_{word}_s"
+            for resource in ("cpu", "memory", "io")
             for how, word in (("waiting", "some"), ("stalled", "full"))
-            if (what, how) != ("cpu", "stalled")
+            if (resource, how) != ("cpu", "stalled")
         }),
     ),
 )  # fmt: skip

@@ -101,8 +101,8 @@ class Rapl:
             return {}
         gone_s = now.clock_s - before
         if any(gone_s * MOST_WATTS * 1e6 > counter.range_uj for counter in self._counters):
-            what = f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
-            self._doubts.append(ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(what))
+            problem = f"the RAPL counters were not read for {gone_s:.0f} s, long enough for one to wrap unnoticed"
+            self._doubts.append(ENERGY_COUNTER_MAY_HAVE_WRAPPED.doubt(problem))
         return {(component, "power_w"): round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:

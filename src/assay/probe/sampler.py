@@ -74,7 +74,7 @@ class Samples(Collection[Sample]):
         return sum(len(times) for times, _ in self._series.values())
 
     def __contains__(self, sample: object) -> bool:
-        return any(own == sample for own in self)
+        return any(kept == sample for kept in self)
 
     def __iter__(self) -> Iterator[Sample]:
         for (probe, subject, series, node), (times, values) in self._series.items():
@@ -119,11 +119,11 @@ class Guest:
             self._attached = True
         except Exception as error:  # whatever it trips over is its own affair: the others go on
             self._failed = True
-            what = f"the probe {self.probe.name} measured nothing: {_words(error)}"
+            problem = f"the probe {self.probe.name} measured nothing: {_words(error)}"
             why, cure = f"the record has no figures of {self.probe.name}", ""
             if isinstance(error, CannotMeasureError):
                 why, cure = error.why, error.cure
-            self.doubts.append(PROBE_MISSING.doubt(what, instrument=self.probe.name, why=why, cure=cure))
+            self.doubts.append(PROBE_MISSING.doubt(problem, instrument=self.probe.name, why=why, cure=cure))
 
     def sample(self, now: Moment, samples: Samples) -> None:
         """Read it once more, and keep its samples."""
@@ -190,8 +190,8 @@ class Guest:
             yield
         except Exception as error:
             if not self._failed:
-                what = f"the probe {self.probe.name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}"
-                self.doubts.append(PROBE_STOPPED.doubt(what, instrument=self.probe.name))
+                problem = f"the probe {self.probe.name} stopped at {time.strftime('%H:%M:%S')}: {_words(error)}"
+                self.doubts.append(PROBE_STOPPED.doubt(problem, instrument=self.probe.name))
             self._failed = True
 
 
@@ -370,8 +370,8 @@ class Measurement:
         if longest_s >= GAP_S:
             self._own_doubts.append(SAMPLES_SPARSE.doubt(f"there was a gap of {longest_s:.1f} s in the samples"))
         if stepped_s >= CLOCK_STEP_S:
-            what = f"the machine's clock was set by {stepped_s:.1f} s while the trial ran"
-            self._own_doubts.append(CLOCK_STEPPED.doubt(what))
+            problem = f"the machine's clock was set by {stepped_s:.1f} s while the trial ran"
+            self._own_doubts.append(CLOCK_STEPPED.doubt(problem))
 
 
 def probes_of(level: str, context: ProbeContext, *, foreign: bool = False) -> tuple[Probe, ...]:
@@ -415,11 +415,11 @@ def measured(
         )  # fmt: skip
         made.append((node, probes(context)))
     # What only the first node has measures all of them, or the machine that they share.
-    of_nodes = {probe.name for _, own in made[1:] for probe in own}
+    of_nodes = {probe.name for _, node_probes in made[1:] for probe in node_probes}
     guests = [
         Guest(probe, scene.on(node), node.name) if probe.name in of_nodes else Guest(probe, scene, None)
-        for node, own in made
-        for probe in own
+        for node, node_probes in made
+        for probe in node_probes
     ]
     measurement = Measurement(guests, interval_s, samples)
     try:

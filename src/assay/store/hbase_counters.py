@@ -43,9 +43,9 @@ _COUNTER = re.compile(rf"\b({'|'.join(_SERIES)})=(\d+)")
 def _read(node: NodeFiles, log: Path) -> Counts | None:
     """The last line of each record that is whole; what they tell together is as old as the older one."""
     tail = node.read(log.with_name(_COUNTS), _LAST_BYTES)
-    last = {record: (int(time_ms), told) for time_ms, record, told in _LINE.findall(tail)}
-    counted = [_COUNTER.findall(told) for _, told in last.values()]
-    values = {_SERIES[name]: float(value) for found in counted for name, value in found}
+    last = {record: (int(time_ms), line) for time_ms, record, line in _LINE.findall(tail)}
+    counted = [_COUNTER.findall(line) for _, line in last.values()]
+    values = {_SERIES[name]: float(value) for pairs in counted for name, value in pairs}
     return Counts(min(time_ms for time_ms, _ in last.values()), values) if len(values) == len(_SERIES) else None
 
 

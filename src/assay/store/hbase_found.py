@@ -88,9 +88,9 @@ def check(cluster: RunningCluster, chosen: Mapping[str, str]) -> Mapping[str, Fa
     check_properties(chosen)
     place = _place(cluster.properties)
     _ask_quorum(cluster)
-    told = _asked(cluster, place)
-    if error := told.get("error"):
-        if told.get("refused"):
+    answer = _asked(cluster, place)
+    if error := answer.get("error"):
+        if answer.get("refused"):
             raise BadInputError(
                 f"HBase at {place} refuses the login: {error}; look whether its principals are in hbase-site.xml in "
                 "conf_dir, and whether `hbase shell` lets the same user in", "store", "kerberos", "conf_dir",
@@ -99,34 +99,38 @@ def check(cluster: RunningCluster, chosen: Mapping[str, str]) -> Mapping[str, Fa
             f"ZooKeeper at {place} leads to no HBase that this machine reaches: {error}; is HBase up, is `znode` "
             "right, and can this machine reach its servers?", "store",
         )  # fmt: skip
-    _refuse(told, chosen, place)
-    return {VERSION: told["server"], "hbase_servers": told["servers"], FILES: "read" if told["files"] else "not read"}
+    _refuse(answer, chosen, place)
+    return {
+        VERSION: answer["server"],
+        "hbase_servers": answer["servers"],
+        FILES: "read" if answer["files"] else "not read",
+    }
 
 
-def _refuse(told: Mapping[str, Any], chosen: Mapping[str, str], place: str) -> None:
+def _refuse(answer: Mapping[str, Any], chosen: Mapping[str, str], place: str) -> None:
     """Raise BadInputError for what it answers, where that won't do."""
-    client, server = told["client"], told["server"]
+    client, server = answer["client"], answer["server"]
     if client.partition(".")[0] != server.partition(".")[0]:
         raise BadInputError(
             f"HBase at {place} is {server}, and Assay's client {client} can talk to major version "
             f"{client.partition('.')[0]} alone; name an HBase of that version", "store",
         )  # fmt: skip
-    if told["servers"] == 0:
+    if answer["servers"] == 0:
         raise BadInputError(f"HBase at {place} has no region server that is up; start one", "store")
-    if told["may_create"] is False:
+    if answer["may_create"] is False:
         raise BadInputError(
             f"HBase at {place} lets you make no tables; have `grant 'YOU', 'RWXCA', '@default'` done in `hbase shell`",
             "store",
         )  # fmt: skip
-    if chosen.get("hbase.assay.read") == "snapshot" and not told["files"]:
+    if chosen.get("hbase.assay.read") == "snapshot" and not answer["files"]:
         raise BadInputError(
             f"hbase.assay.read is snapshot, and you can't read the files of HBase at {place}; take scan, or give "
             "hbase-site.xml in conf_dir hbase.rootdir and be allowed to read there", "hbase.assay.read", "store",
         )  # fmt: skip
 
 
-def _place(found: Mapping[str, str]) -> str:
-    return f"{found[QUORUM]}{found[ZNODE]}"
+def _place(site: Mapping[str, str]) -> str:
+    return f"{site[QUORUM]}{site[ZNODE]}"
 
 
 def _ask_quorum(cluster: RunningCluster) -> None:
@@ -163,8 +167,8 @@ def _asked(cluster: RunningCluster, place: str) -> Mapping[str, Any]:
         ) from None
     for line in reversed(done.stdout.splitlines()):
         with suppress(ValueError):
-            told = json.loads(line)
-            if isinstance(told, dict) and "client" in told:
-                return told
+            answer = json.loads(line)
+            if isinstance(answer, dict) and "client" in answer:
+                return answer
     last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
     raise BadInputError(f"HBase's client can't be run here: {last}", "store")

@@ -133,7 +133,7 @@ def doubts_of(
     The first reports are of these intervals of a trial; `in_memory`: the backing file is in memory already; `ceiling`:
     what the path carries, which matters only where the drive was late.
     """
-    found = []
+    doubts = []
     worst = max((one for one in reports if _late_s(one) > LATE_S), key=_late_share, default={})
     if _late_share(worst) > LATE_SHARE:
         late, place = worst["late"], reports.index(worst)
@@ -143,16 +143,16 @@ def doubts_of(
             f"{worst['elapsed_seconds']:.1f} s{during}; {late['share']:.1%} of the emulator's replies were late, at "
             f"worst by {late['worst_us'] / 1000:.1f} ms{WAY if late['share'] < LATE_SHARE else ''}"
         )
-        found.append(EMULATOR_WAS_LATE.doubt(what, medium, cure=LATE_IN_MEMORY if in_memory else ""))
+        doubts.append(EMULATOR_WAS_LATE.doubt(what, medium, cure=LATE_IN_MEMORY if in_memory else ""))
         if beyond := list(ceiling.beyond(profile)) if ceiling else []:
-            found.append(DRIVE_BEYOND_THE_PATH.doubt(f"{medium}: {'; '.join(beyond)}", medium))
+            doubts.append(DRIVE_BEYOND_THE_PATH.doubt(f"{medium}: {'; '.join(beyond)}", medium))
     over = max(reports, key=_overshoot_share, default={})
     if _overshoot_share(over) > OVERSHOOT_SHARE:
         what = (
             f"half of the replies of {medium} were sent at least {over['overshoot']['median_us']:.0f} us late; "
             f"requests take {over['mean_response_us']:.0f} us on average, so {SLOWER}"
         )
-        found.append(EMULATOR_WAS_SLOW.doubt(what, medium))
+        doubts.append(EMULATOR_WAS_SLOW.doubt(what, medium))
     # The drive's own time for one short read, alone; other drives need none, or milliseconds.
     own_us = profile.values.get("read_command_us", 0.0) + profile.values.get("read_latency_us", 0.0)
     response_us, path_us = own_us * profile.slowdown, path_us_of(path_cost)
@@ -161,11 +161,11 @@ def doubts_of(
             f"FUSE and the loop device alone add {path_us:.0f} us to a read of 4 KiB from {medium}, and the real drive "
             f"answers within {response_us:.0f} us, so {SLOWER}"
         )
-        found.append(DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(what, medium))
+        doubts.append(DRIVE_TOO_FAST_FOR_THIS_MACHINE.doubt(what, medium))
     if any(not report.get("memory_locked", True) for report in reports):
         what = f"the kernel refused to lock the memory of the emulator of {medium}"
-        found.append(EMULATOR_MEMORY_NOT_LOCKED.doubt(what, medium))
-    return tuple(found)
+        doubts.append(EMULATOR_MEMORY_NOT_LOCKED.doubt(what, medium))
+    return tuple(doubts)
 
 
 def path_us_of(path_cost: Mapping[str, Any]) -> float:
@@ -269,9 +269,9 @@ class EmulatedMedium:
     def profile(self) -> DriveProfile:
         """The drive's. Raises BadInputError when there is none of that name, or its form is wrong."""
         name, way = way_of(self._options.profile)
-        found = find_profile(name, self._installation.profiles)
-        found = found.varied(way) if way else found
-        return found.model_copy(update={"slowdown": self._options.slowdown})
+        profile = find_profile(name, self._installation.profiles)
+        profile = profile.varied(way) if way else profile
+        return profile.model_copy(update={"slowdown": self._options.slowdown})
 
     @property
     def place(self) -> Path:

@@ -346,8 +346,8 @@ class TracedMedium:
             dropped = self.log.header.dropped if self.log.header else 0
             if dropped:
                 total = dropped + columns.count
-                what = f"{dropped} of {total} requests of medium {self.name!r} are missing from its log"
-                self.doubts.append(TRACE_DROPPED.doubt(what, self.name))
+                problem = f"{dropped} of {total} requests of medium {self.name!r} are missing from its log"
+                self.doubts.append(TRACE_DROPPED.doubt(problem, self.name))
             return columns.requests(self.name, "emulator log", self.roles, dropped)
         if tracepoints is not None and self.name in tracepoints.places:
             spool = tracepoints.spool(self.name)
