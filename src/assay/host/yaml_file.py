@@ -219,8 +219,8 @@ def tree_of(text: str, file: Path | str) -> Any:
     from ruamel.yaml.reader import ReaderError
 
     try:
-        _check_shape(text, file)
         yaml = YAML()
+        yaml.Parser = _parser(_Shape(file))
         yaml.Constructor = _constructor()
         tree = yaml.load(text)
     except MarkedYAMLError as error:
@@ -307,38 +307,57 @@ class _Extent:
         self.depth = max(self.depth, other.depth)
 
 
-def _check_shape(text: str, file: Path | str) -> None:
-    """Raise BadInputError for a text whose tree would be too large or too deep, before any of it is built."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
+class _Shape:
+    """How large and deep what is parsed of a text is: too much is refused before any of it is built."""
 
-    named: dict[str, _Extent] = {}
-    stack = [_Extent()]  # lists and maps whose ends have not come yet
-    for event in YAML().parse(text):
-        line = event.start_mark.line + 1
-        where = f"{file}, line {line}"
+    def __init__(self, file: Path | str) -> None:
+        self._file = file
+        self._named: dict[str, _Extent] = {}
+        self._open = [_Extent()]  # lists and maps whose ends have not come yet
+
+    def add(self, event: Any) -> None:
+        """Raise BadInputError where an event goes too far, or is of a tag."""
+        from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
+
+        where = f"{self._file}, line {event.start_mark.line + 1}"
         if isinstance(event, AliasEvent):
-            if any(extent.anchor == event.anchor for extent in stack):
+            if any(extent.anchor == event.anchor for extent in self._open):
                 raise _bad(where, f"*{event.anchor} stands inside the part that it repeats; write it out")
-            stack[-1].add(named.get(event.anchor, _Extent()))
+            self._open[-1].add(self._named.get(event.anchor, _Extent()))
         elif isinstance(event, CollectionEndEvent):
-            ended = stack.pop()
+            ended = self._open.pop()
             ended.depth += 1
             if ended.anchor is not None:
-                named[ended.anchor] = ended
-            stack[-1].add(ended)
+                self._named[ended.anchor] = ended
+            self._open[-1].add(ended)
         elif isinstance(event, CollectionStartEvent | ScalarEvent):
             if event.tag is not None and str(event.tag) != "!":
                 tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
                 raise _bad(where, f"the tag {tag} has no meaning here; leave it out")
             if isinstance(event, ScalarEvent):
-                stack[-1].add(_Extent())
+                self._open[-1].add(_Extent())
             else:
-                stack.append(_Extent(event.anchor))
-        if len(stack) + stack[-1].depth > MOST_DEPTH:
+                self._open.append(_Extent(event.anchor))
+        if len(self._open) + self._open[-1].depth > MOST_DEPTH:
             raise _bad(where, f"lists and maps lie more than {MOST_DEPTH} deep in one another; flatten them")
-        if stack[-1].items > MOST_ITEMS:
+        if self._open[-1].items > MOST_ITEMS:
             raise _bad(where, f"there are more than {MOST_ITEMS:,} items, repeated ones counted; write fewer")
+
+
+def _parser(shape: _Shape) -> type:
+    """Make a parser like ruamel's whose events go through `shape`."""
+    from ruamel.yaml.parser import RoundTripParser
+
+    class Parser(RoundTripParser):
+        """Parses a text into events."""
+
+        def get_event(self) -> Any:
+            """Return the next event, once."""
+            event = super().get_event()
+            shape.add(event)
+            return event
+
+    return Parser
 
 
 def _check_values(tree: Any, file: Path | str) -> None:

@@ -1,6 +1,7 @@
 """What an experiment says of its cluster: a kind of platform, and what that kind has keys for."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model, model_validator
@@ -24,8 +25,14 @@ def cluster_short(value: Any) -> Any:
 
 def keys_of(kinds: Iterable[PlatformKind]) -> type[BaseModel]:
     """A model of the keys that some kinds of platforms have."""
+    return _union(*(kind.keys() for kind in kinds))
+
+
+@cache
+def _union(*models: type[BaseModel]) -> type[BaseModel]:
+    """A model with the fields of several."""
     fields: dict[str, Any] = {
-        name: (field.annotation, field) for kind in kinds for name, field in kind.keys().model_fields.items()
+        name: (field.annotation, field) for model in models for name, field in model.model_fields.items()
     }
     return create_model("ClusterKeys", __base__=Frozen, **fields)
 

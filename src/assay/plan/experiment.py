@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Self
 
@@ -173,7 +174,12 @@ MIX = "mix"
 
 def _property_maps() -> type[Frozen]:
     """A model whose keys are those under which services' properties stand, beside Hadoop's."""
-    maps: dict[str, Any] = {key: (Mapping[str, Levels], {}) for key in property_keys() if key != HADOOP}
+    return _maps_under(*(key for key in property_keys() if key != HADOOP))
+
+
+@cache
+def _maps_under(*keys: str) -> type[Frozen]:
+    maps: dict[str, Any] = {key: (Mapping[str, Levels], {}) for key in keys}
     return create_model("PropertyMaps", __base__=Frozen, **maps)
 
 

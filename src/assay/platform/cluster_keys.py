@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -119,12 +120,18 @@ class _ExistingKeys(Keys):
 
 def existing_keys() -> type[BaseModel]:
     """Those of a cluster that is there already, and each way to read its nodes with its options or null."""
-    sources: dict[str, Any] = {
-        name: (kind.options | None, Field(None, description=kind.about))
-        for name, kind in NODE_SOURCES.items()
-        if kind.options is not None
+    return _keys_with(
+        *((name, kind.options, kind.about) for name, kind in NODE_SOURCES.items() if kind.options is not None)
+    )
+
+
+@cache
+def _keys_with(*sources: tuple[str, type[BaseModel], str]) -> type[BaseModel]:
+    """The keys with those of ways to read nodes: name, options and description of each."""
+    fields: dict[str, Any] = {
+        name: (options | None, Field(None, description=description)) for name, options, description in sources
     }
-    return create_model("ExistingKeys", __base__=_ExistingKeys, **sources)
+    return create_model("ExistingKeys", __base__=_ExistingKeys, **fields)
 
 
 def existing_spec(keys: Any, places: Places) -> ExistingSpec:
