@@ -220,6 +220,7 @@ print(ascii(([(record.trial.id, record.outcome.value) for record in records], da
 """
 
 
+@pytest.mark.slow
 def test_a_trial_lives_and_is_recorded_in_an_ascii_locale_and_a_folder_that_is_not(tmp_path):
     """As the entry script starts Python."""
     place = tmp_path / "ä"

@@ -52,12 +52,14 @@ def test_an_experiment_whose_jar_is_not_built_is_listed_without_its_time(tmp_pat
     assert "    assay run quickstart  # time unknown\n" not in text
 
 
+@pytest.mark.slow
 def test_studies_are_listed_apart():
     assert names_in(said("--studies")) == sorted(
         file.stem for file in (ROOT / "experiments" / "studies").glob("*.yaml")
     )
 
 
+@pytest.mark.slow
 def test_json_has_all_of_them():
     listed = json.loads(said("--json"))
     assert {one["file"] for one in listed} == {

@@ -3,13 +3,13 @@
 import pytest
 from docs.make_studies import FINDINGS, ROOT, Place, compared_at, documents, kept_overview
 
-FILES = documents()
+pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
-def test_a_file_is_up_to_date(file):
+def test_files_are_up_to_date():
     """Else run `docs/make_results.py`, and read what changed."""
-    assert file.read_text(encoding="utf-8") == FILES[file]
+    for file, text in documents().items():
+        assert file.read_text(encoding="utf-8") == text, file.relative_to(ROOT)
 
 
 def test_findings_rest_on_comparisons_that_are_there():

@@ -57,6 +57,7 @@ def a_jar(file):
         jar.writestr("Stand.class", "")
 
 
+@pytest.mark.slow
 def test_the_history_says_which_jobs_decide(walker):
     assert ["triage", "--example"] in COMMANDS
     first = walker(["triage", "--example"]).splitlines()[0]
@@ -70,6 +71,7 @@ def test_the_second_screen_has_the_first_result_and_the_third_a_test():
     assert max(tests) < 3 * SCREEN
 
 
+@pytest.mark.slow
 def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
     (tmp_path / "my-text").mkdir()
     (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 9_000_000)

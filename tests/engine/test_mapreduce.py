@@ -33,8 +33,9 @@ class Listener(Silent):
 
 
 @pytest.fixture
-def engine_with(tmp_path):
+def engine_with(tmp_path, monkeypatch):
     """Makes an engine whose `hadoop` is a shell script with the given body; `$report` is the report's file."""
+    monkeypatch.setattr("assay.engine.client.WATCH_S", 0.1)
     with Lease(tmp_path / "state", "test") as lease:
 
         def make(body, failure=lambda: None, store=None, properties=None, **more):

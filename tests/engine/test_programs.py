@@ -65,8 +65,9 @@ def history_url():
 
 
 @pytest.fixture
-def engine_with(tmp_path, history_url):
+def engine_with(tmp_path, monkeypatch, history_url):
     """Makes an engine whose `hadoop` is a shell script with the given body; $5 is the local file it is to write."""
+    monkeypatch.setattr("assay.engine.client.WATCH_S", 0.1)
     extras = tmp_path / "extras"
     extras.mkdir()
     (extras / "hadoop-examples-3.jar").touch()

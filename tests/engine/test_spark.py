@@ -47,8 +47,9 @@ class Listener(Silent):
 
 
 @pytest.fixture
-def engine_with(tmp_path):
+def engine_with(tmp_path, monkeypatch):
     """Makes an engine whose `hadoop` notes its words and variables, and then runs this body; `$report` is the report's."""
+    monkeypatch.setattr("assay.engine.client.WATCH_S", 0.1)
     with Lease(tmp_path / "state", "test") as lease:
 
         def make(

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.stats import permutation_test
-from statsmodels.stats.multitest import multipletests
 
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
@@ -126,7 +125,10 @@ def test_a_headline_for_each_workload_and_all_else_equal_is_the_fastest_against_
     assert sorted(one.p_adjusted for one in head) == pytest.approx(sorted([2 * smaller, max(larger, 2 * smaller)]))
 
 
+@pytest.mark.slow
 def test_further_comparisons_are_held_to_a_false_discovery_rate():
+    from statsmodels.stats.multitest import multipletests
+
     factors = {"memory": {"1GiB": 1.0, "2GiB": 0.9}, "placement": {"hdd": 1.0, "nvme": 0.9, "ssd": 0.8}}
     found = compare(FakeTimes(factors={"workload": {"w": 1.0}, **factors}).samples(4, 1))
     rest = [one for one in found if one.family == "further"]
@@ -214,8 +216,11 @@ def test_words_leave_the_number_of_repetitions_to_the_decision():
     assert "repetitions would" not in in_words(one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chances", [[0.01, 0.04, 0.03, 0.005], [0.7, 0.6], [0.2], [0.001] * 5])
 def test_corrections_are_statsmodels(chances):
+    from statsmodels.stats.multitest import multipletests
+
     assert holm(chances) == pytest.approx(multipletests(chances, method="holm")[1])
     assert benjamini_hochberg(chances) == pytest.approx(multipletests(chances, method="fdr_bh")[1])
 

@@ -4,9 +4,7 @@ from itertools import product
 from math import log
 
 import numpy as np
-import pandas as pd
 import pytest
-import statsmodels.formula.api as smf
 
 from assay.model.trial import NoisePrior
 from assay.stats.fit import fits, noise_by_combination
@@ -37,6 +35,9 @@ UNEQUAL = [*FULL[:4], *FULL[6:], ("hdd", 9), ("ssd", 3), ("ssd", 3)]
 
 def ordinary(found, levels):
     """The oracle's fit of the trials of these levels, with a term for each block."""
+    import pandas as pd
+    import statsmodels.formula.api as smf
+
     own = [one for one in found if one.level("placement") in levels]
     table = {
         "log": [log(one.elapsed_s) for one in own],
@@ -47,6 +48,7 @@ def ordinary(found, levels):
     return smf.ols(formula, pd.DataFrame(table)).fit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [FULL, MIRRORED, UNEQUAL], ids=["full", "mirrored", "unequal"])
 def test_ratios_are_those_of_ordinary_least_squares_with_a_term_for_each_block(cells):
     found = random_trials(cells)
@@ -58,6 +60,7 @@ def test_ratios_are_those_of_ordinary_least_squares_with_a_term_for_each_block(c
         assert fit.contrast(level, "hdd").log == pytest.approx(oracle.params[f"C(level)[T.{level}]"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["nvme", "ssd"])
 def test_intervals_are_those_of_ordinary_least_squares_on_the_two_levels_where_all_blocks_are_whole(level):
     found = random_trials(FULL)
@@ -78,7 +81,11 @@ def test_one_repetition_there_and_back_has_two_degrees_of_freedom():
     assert only(fits(random_trials(MIRRORED), "placement")).noise.own_freedom == 2
 
 
+@pytest.mark.slow
 def test_levels_that_never_share_a_repetition_are_compared_without_blocks():
+    import pandas as pd
+    import statsmodels.formula.api as smf
+
     cells = [("hdd", 1), ("hdd", 2), ("hdd", 3), ("ssd", 4), ("ssd", 5), ("ssd", 6)]
     found = random_trials(cells)
     fit = only(fits(found, "placement", ALMOST_NONE))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.special import polygamma
 from scipy.stats import chi2, norm
-from statsmodels.stats.power import TTestIndPower
 
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.noise import (
@@ -102,8 +101,11 @@ def test_spread_is_within_groups():
     assert found == (pytest.approx(0.02), 2, 5)
 
 
+@pytest.mark.slow
 def test_repetitions_for_a_known_noise_are_those_of_a_power_analysis():
     """At noise of 5 % a difference of 5 % is log(1.05) / 0.05 standard deviations."""
+    from statsmodels.stats.power import TTestIndPower
+
     wanted = TTestIndPower().solve_power(log(1.05) / 0.05, alpha=0.05, power=0.92)
     found = repetitions_needed(moderated(0.0, 0, KNOWN))
     assert found == pytest.approx(wanted, abs=1)

@@ -148,7 +148,8 @@ def test_missing_lines_are_counted(tables):
     ],
     ids=["write", "lines", "size", "delete"],
 )
-def test_a_client_does_not_wait_for_a_daemon_that_has_died(tmp_path, use):
+def test_a_client_does_not_wait_for_a_daemon_that_has_died(tmp_path, use, monkeypatch):
+    monkeypatch.setattr("assay.store.hadoop_fs._WATCH_S", 0.1)
     hadoop = tmp_path / "hadoop"
     hadoop.write_text("#!/bin/sh\nexec sleep 60\n")
     hadoop.chmod(0o700)

@@ -75,6 +75,7 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert "監査" in page
 
 
+@pytest.mark.slow
 def test_a_made_history_to_try_it_on_is_ranked_as_one_that_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, text = assay("triage", "--example")

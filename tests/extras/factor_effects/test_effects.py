@@ -2,10 +2,7 @@
 
 from math import log
 
-import pandas as pd
 import pytest
-import statsmodels.formula.api as smf
-from statsmodels.stats.anova import anova_lm
 
 from assay.model.trial import NoisePrior
 from assay.stats.sample import MACHINE, TrialSample
@@ -58,12 +55,18 @@ def test_drift_is_not_taken_for_an_effect():
 
 
 def table(found):
+    import pandas as pd
+
     return pd.DataFrame(
         [dict(one.factors) | {"log": log(one.elapsed_s), "block": f"b{one.repetition}"} for one in found]
     )
 
 
+@pytest.mark.slow
 def test_shares_are_those_of_an_analysis_of_variance():
+    import statsmodels.formula.api as smf
+    from statsmodels.stats.anova import anova_lm
+
     every = FakeTimes(factors=FACTORS, together={("b", "ssd"): 1.2}, drift=0.01).samples(5, 2)
     for trials in (every, every[:-3]):
         (found,) = effects(trials)
@@ -79,7 +82,10 @@ def test_shares_are_those_of_an_analysis_of_variance():
         assert found.rest_share == pytest.approx(oracle["sum_sq"]["Residual"] / total)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_least_squares():
+    import statsmodels.formula.api as smf
+
     own = NoisePrior(deviation=0.1, freedom=1e-9, source="assumption")
     trials = FakeTimes(factors=FACTORS).samples(4, 1)
     (found,) = effects(trials, prior=own)

@@ -16,6 +16,7 @@ from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import a_record, make_plan
 from tests.extras.studies.builders import a_graph_job, on_nodes, on_one_node
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 PARTS = ROOT / ".assay"
 INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)

@@ -19,6 +19,7 @@ from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
 from tests.builders import make_plan
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "experiments"
 REFERENCE = (ROOT / "docs" / "research" / "studies.md").read_text()

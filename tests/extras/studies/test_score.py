@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from statsmodels.stats.inter_rater import cohens_kappa as the_kappa
-from statsmodels.stats.multitest import multipletests
 
 from assay_extras.studies.comparison import SCALE_DECIDES
 from assay_extras.studies.kept import read_kept
@@ -28,12 +26,15 @@ def one(published, measured, field="medium", ratios=(None, None), chance=0.01):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_kappa_and_its_error_are_those_of_another_implementation(seed):
+    from statsmodels.stats import inter_rater
+
     chance = random.Random(seed)
     counts = [[chance.randint(0, 40) for _ in range(3)] for _ in range(3)]
     kappa, error = cohens_kappa(counts)
-    other = the_kappa(counts)
+    other = inter_rater.cohens_kappa(counts)
     assert kappa == pytest.approx(other.kappa)
     assert error == pytest.approx(other.std_kappa)
 
@@ -73,7 +74,10 @@ def test_ratios_are_held_against_no_difference():
     assert (settings.factor, settings.null_factor, settings.spearman) == (1.0, 2.0, None)
 
 
+@pytest.mark.slow
 def test_corrections_are_those_of_another_implementation():
+    from statsmodels.stats.multitest import multipletests
+
     chance = random.Random(3)
     chances = [chance.random() ** 6 for _ in range(30)]
     tested = [one(-1, -1 if value < 0.05 else 0, chance=value).model_copy(update={"sign": -1}) for value in chances]
