@@ -17,7 +17,8 @@ gc.set_threshold(100_000, 50, 100)
 def pytest_collection_finish(session):
     """What is there when the tests begin stays: it is not looked through again.
 
-    Tests without a cluster judge what is written, not whether it outlives a loss of power: they don't wait for a disk.
+    Tests without a cluster judge what is written, not whether it outlives a loss of power: they wait for no disk,
+    but where one calls `os.fdatasync`.
     """
     gc.freeze()
     if not any(item.get_closest_marker("it") for item in session.items):

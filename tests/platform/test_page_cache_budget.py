@@ -222,7 +222,7 @@ def test_a_process_that_reads_more_than_the_budget_keeps_no_more_in_the_cache(tm
     data = tmp_path / "data"
     data.write_bytes(os.urandom(MIB) * 200)
     with data.open("rb") as file:
-        os.fsync(file.fileno())
+        os.fdatasync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     with Lease(tmp_path / "state", "test") as lease:
         limits = make_limits(None, None, lease, page_cache_bytes=32 * MIB)

@@ -251,7 +251,7 @@ def test_the_kernel_places_a_file_when_it_is_written_out(mounted):
     descriptor = os.open(file, os.O_CREAT | os.O_WRONLY)
     os.write(descriptor, os.urandom(1 << 20))
     assert placed(file) == Placed((), True)
-    os.fsync(descriptor)
+    os.fdatasync(descriptor)
     os.close(descriptor)
     told = placed(file)
     assert (told.delayed, sum(end - begin for begin, end in told.ranges)) == (False, 1 << 20)

@@ -164,9 +164,12 @@ def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
 
     Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, JRSS B 57 (1995).
     """
-    from scipy.stats import false_discovery_control
-
-    return [float(p) for p in false_discovery_control(chances)] if chances else []
+    corrected, least = [1.0] * len(chances), 1.0
+    by_size = sorted(range(len(chances)), key=chances.__getitem__)
+    for rank, index in reversed([*enumerate(by_size, 1)]):
+        least = min(least, chances[index] * len(chances) / rank)
+        corrected[index] = least
+    return corrected
 
 
 def sign_flip_p(differences: Sequence[float]) -> float | None:
