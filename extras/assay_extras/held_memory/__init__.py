@@ -30,6 +30,7 @@ def _hold() -> None:
     """
     from assay.host.interrupts import interruptible
     from assay.model.naming import bytes_text
+    from assay.report.words import print_text
     from assay_extras.held_memory.holding import goes_back, hold
 
     console = open_console()
@@ -38,9 +39,7 @@ def _hold() -> None:
         return
     with console.status("holding the free memory"), interruptible():
         bytes_held = hold(find_installation())
-    console.print(
-        f"{bytes_text(bytes_held)} of free memory are held; `assay memory release` lets go of them", highlight=False
-    )
+    print_text(console, f"{bytes_text(bytes_held)} of free memory are held; `assay memory release` lets go of them")
 
 
 @memory.command("release")

@@ -142,7 +142,7 @@ class _Commands(click.Group):
             command = COMMANDS[cmd_name].command
         else:
             return None
-        _refuse_empty(command)
+        _adapt(command)
         return command
 
     def resolve_command(
@@ -169,13 +169,19 @@ class _Commands(click.Group):
             formatter.write_dl([(name, commands[name].get_short_help_str(LONGEST_SENTENCE)) for name in names])
 
 
-def _refuse_empty(command: click.Command) -> None:
-    """Have a command refuse an empty text wherever it wants one: a variable without a value is a mistake."""
+def _adapt(command: click.Command) -> None:
+    """Have a command refuse an empty text wherever it wants one, and show its examples as the user calls Assay.
+
+    A variable without a value is a mistake.
+    """
+    from assay.report.typed import command_name
+
+    command.help = (command.help or "").replace(" assay ", f" {command_name()} ")
     for parameter in command.params:
         if type(parameter.type) is click.types.StringParamType:
             parameter.type = TextArgument()
     for subcommand in command.commands.values() if isinstance(command, click.Group) else ():
-        _refuse_empty(subcommand)
+        _adapt(subcommand)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -91,7 +91,7 @@ def data_list(*, as_json: bool) -> None:
     console = open_console()
     for line in layout_table(columns, console.width):
         print_line(console, line)
-    print_line(console, "assay data get NAME downloads one, assay data make NAME makes one like it")
+    print_line(console, "`assay data get NAME` downloads one, `assay data make NAME` makes one like it")
 
 
 @data.command("get")

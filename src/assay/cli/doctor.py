@@ -22,6 +22,7 @@ from assay.model.registry import FINDINGS
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import find_distribution
 from assay.platform.held import status
+from assay.report.typed import as_typed
 
 
 def findings(installation: Installation) -> list[Finding]:
@@ -116,5 +117,5 @@ def doctor(*, as_json: bool) -> int:
         print_json([finding.model_dump() for finding in shown])
     else:
         for finding in shown:
-            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+            click.echo(f"{finding.state:8} {finding.what}: {as_typed(finding.detail)}")
     return FAILED if any(finding.state == "broken" for finding in shown) else 0

@@ -129,11 +129,13 @@ def experiments(name: str | None, *, studies: bool, as_json: bool) -> None:
     console = open_console()
     for about in shown:
         print_text(console, about.question)
-        print_line(console, f"    assay run {about.name}  # {about.time}", "dim")
+        print_line(console, f"    {typed('run', about.name)}  # {about.time}", "dim")
     print_text(console, "Times are rough estimates; with --dry-run it only says what a run needs on this machine.")
     if not studies:
         others = len(files) - len(shown)
-        print_text(console, f"{others} more repeat published studies or test Assay itself: assay experiments --studies")
+        print_text(
+            console, f"{others} more repeat published studies or test Assay itself: `assay experiments --studies`"
+        )
 
 
 def _describe(file: Path, installation: Installation, *, as_json: bool) -> None:

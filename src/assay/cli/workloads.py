@@ -14,6 +14,7 @@ from assay.model.installed import variants_of, working_pairs
 from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE
 from assay.plan.pairs import pairs_text
+from assay.report.typed import typed
 from assay.report.words import print_line
 
 
@@ -101,7 +102,7 @@ def experiment_text(name: str) -> str:
 
 def print_workloads(console: Console) -> None:
     """Print a table of all workloads with what each does and stresses."""
-    table = Table(header_style="bold", padding=(0, 1, 0, 0), title="details: assay workloads show NAME")
+    table = Table(header_style="bold", padding=(0, 1, 0, 0), title=f"details: {typed('workloads', 'show', 'NAME')}")
     table.add_column("name", no_wrap=True)
     table.add_column("variants")
     table.add_column("what it does, and what it stresses")

@@ -227,7 +227,7 @@ def tree_of(text: str, file: Path | str) -> Any:
         mark = error.problem_mark or error.context_mark
         where = f"{file}, line {mark.line + 1}" if mark else str(file)
         problem = " ".join(str(error.problem or error.context).split())
-        raise _bad(where, f"not readable as YAML: {problem}") from None
+        raise _bad(where, f"not readable as YAML: {problem}; the mistake is often in a line above") from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _bad(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None

@@ -24,6 +24,7 @@ from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.shares import columns_of, notes_of
 from assay.report.trial_detail import MIB, cost_of, known_median
+from assay.report.typed import as_typed
 from assay.report.words import number_text, shown_words
 from assay.stats.summary import Row, in_words, varying
 
@@ -46,7 +47,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
         parts += map(escaped, words.notes)
     parts.append("\n".join(f"- {escaped(in_words(other))}" for other in analysis.others[:MOST_OTHERS]))
     parts += [
-        f"{'Then' if place else 'Next'}: {escaped(step.words)}" + (f": `{step.command}`" if step.command else ".")
+        f"{'Then' if place else 'Next'}: {as_typed(escaped(step.words))}"
+        + (f": `{step.command}`" if step.command else ".")
         for place, step in enumerate(next_steps(run, analysis.decisions))
     ]
     parts += [rows_table(rows), escaped(medians_note(analysis.decisions))]
@@ -58,8 +60,8 @@ def markdown(run: RunData, analysis: RunAnalysis) -> str:
     doubted = []
     for doubt, others, rest in by_kind(doubts):
         more = f" and {len(others) + rest} more of this kind" if others else ""
-        reason = f"{escaped(doubt.why)}.{bias_text(doubt.kind)}"
-        doubted.append(f"- **{escaped(doubt.what)}** (`{doubt.kind}`){more}: {reason} Cure: {escaped(doubt.cure)}.")
+        reason, cure = f"{escaped(doubt.why)}.{bias_text(doubt.kind)}", as_typed(escaped(doubt.cure))
+        doubted.append(f"- **{escaped(doubt.what)}** (`{doubt.kind}`){more}: {reason} Cure: {cure}.")
     parts.append("\n".join(doubted))
     parts.append("\n".join(f"- left out: {damage.folder.name}: {escaped(damage.reason)}" for damage in run.damaged))
     return "\n\n".join(part for part in parts if part)

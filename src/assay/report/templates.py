@@ -8,6 +8,7 @@ from typing import Any
 from assay.model.naming import bytes_text
 from assay.report.answer import interval_text
 from assay.report.bias import bias_text
+from assay.report.typed import as_typed
 from assay.report.words import number_text, percent, seconds_text, significant_text
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
@@ -78,7 +79,7 @@ def _environment(package: str) -> Any:
         "significant": significant_text,
         "exactly": lambda value: "" if value is None else repr(value),  # all digits, for those who take them away
         # words between back quotes as code; escaped before
-        "coded": lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text)))),  # noqa: S704
+        "coded": lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", as_typed(str(escape(text))))),  # noqa: S704
         "percent": percent,
         "interval": interval_text,
         "bias": bias_text,

@@ -31,6 +31,7 @@ from assay.report.nodes import (
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.shares import MARKS, columns_of, notes_of
+from assay.report.typed import as_typed
 from assay.report.words import base_text, percent, print_line, print_text, seconds_text, shown_words
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision, Verdict
@@ -293,10 +294,10 @@ def print_doubt(doubt: Doubt, console: Console) -> None:
 
 def _marked(words: str) -> Text:
     """A caveat; that it is a doubt stands out."""
-    return _doubt_text(words.removeprefix("Doubt: ")) if words.startswith("Doubt: ") else Text(words)
+    return _doubt_text(words.removeprefix("Doubt: ")) if words.startswith("Doubt: ") else Text(as_typed(words))
 
 
 def _doubt_text(words: str) -> Text:
     text = Text("Doubt: ", style="yellow")
-    text.append(words, "default")
+    text.append(as_typed(words), "default")
     return text
