@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,17 @@ _IMPORTED = re.compile(r"^ *(?:from ([\w.]+) )?import (\([^)]*\)|.+)", re.MULTIL
 def version() -> str:
     """The release and the start of the whole source's digest (PEP 440's local version): `0.1.0+3f2a91c0d2e4`."""
     return f"{RELEASE}+{_digest(_sources())[:12]}"
+
+
+def loaded_code() -> str:
+    """The version, with a digest of the plug-ins that are loaded and did not come along, where there are any."""
+    ours = plugins()
+    modules = (
+        (name, module.__file__) for name, module in list(sys.modules.items()) if name.startswith(f"{NAMESPACE}.")
+    )
+    files = {name: Path(file) for name, file in modules if file}
+    added = {name: file for name, file in files.items() if not any(file.is_relative_to(folder) for folder in ours)}
+    return f"{version()}.{_digest(added)[:12]}" if added else version()
 
 
 @cache

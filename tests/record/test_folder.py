@@ -227,3 +227,11 @@ def test_the_experiments_file_is_kept_whole(folder):
     assert folder.experiment is None
     folder.keep_experiment("experiment: test\n")
     assert folder.experiment.read_text() == "experiment: test\n"
+
+
+def test_records_of_an_older_schema_name_the_assay_that_reads_them(folder):
+    folder.write(TrialResult(a_record(facts={"assay": "0.0.7+abc"})))
+    plan = folder.path / "plan.json"
+    plan.write_text(plan.read_text().replace('"schema_version": 5', '"schema_version": 2'))
+    with pytest.raises(BadInputError, match=r"schema_version is 2, .* another folder \(they are of Assay 0.0.7\+abc\)"):
+        folder.plan()

@@ -2,6 +2,7 @@
 
 import json
 import os
+from zlib import crc32
 
 import pytest
 
@@ -56,17 +57,21 @@ def test_summaries_are_made_once_and_stand_in_the_plans_order(folder):
 
 
 def altered(change):
-    """Alter the line of the second trial, as an object or as text."""
+    """Alter the line of the second trial, with the checksum of the altered line."""
 
     def alter(line):
         content = json.loads(line)
+        content.pop("crc")
         changed = change(content)
-        return json.dumps(content if changed is None else changed) + "\n"
+        rest = json.dumps(content if changed is None else changed)[1:]
+        return f'{{"crc":{crc32(rest.encode())},{rest}\n'
 
     return alter
 
 
 BAD_LINES = {
+    "another figure under the old checksum": lambda line: line.replace('"elapsed_s":20.0', '"elapsed_s":11.0'),
+    "no checksum": lambda line: "{" + line.partition(",")[2],
     "another version": altered(lambda line: line["of"].__setitem__(0, "0.0.9")),
     "another record, by its size": altered(lambda line: line["of"].__setitem__(1, 7)),
     "another record, by its time": altered(lambda line: line["of"].__setitem__(2, 7)),

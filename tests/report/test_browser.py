@@ -205,8 +205,8 @@ def test_figures_and_tables_can_be_taken_away(told, run):
 
 def test_the_comparison_of_runs_works_as_well_on_a_phone(browser, tmp_path):
     runs = {
-        "here": RunData(a_measured_run(*made_run(made_trials(repetitions=6)))),
-        "there": RunData(a_measured_run(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"}))),
+        "here": RunData(a_measured_run(*made_run(made_trials(repetitions=6))), []),
+        "there": RunData(a_measured_run(*made_run(made_trials(repetitions=6), seed=2, facts={"cpu": "other"})), []),
     }
     told = ask(browser, tmp_path, comparison_page(compare_runs(runs)), "there", width=390)
     assert told["problems"] == []

@@ -1,5 +1,6 @@
 """Proves that the page of a large run stays small, shows what matters most, and says what it leaves out."""
 
+import json
 import os
 import random
 import tarfile
@@ -9,6 +10,7 @@ from docs.make_results import RESULTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.cli.report import json_lines
 from assay.model.doubt import Doubt, Outcome
 from assay.model.record import Amount, Record, Step, totals
 from assay.record.folder import RunFolder
@@ -104,6 +106,21 @@ def test_a_trial_that_is_shown_and_whose_record_was_damaged_unseen_is_left_out(t
     assert len(run.trials) == 3
     assert [one.folder.name for one in run.damaged] == [records[0].trial.id]
     assert "was left out" in run_page(run, analyse(run.measured))
+
+
+def test_a_record_that_was_damaged_unseen_and_is_not_shown_is_left_out_of_the_document(tmp_path):
+    folder = write_run(tmp_path / "run", *made_run(made_trials(repetitions=30)))
+    read_run(folder)  # keeps the summaries
+    shown = {record.trial.id for record in read_run(folder).shown}
+    hidden = next(trial.id for trial in folder.plan().trials if trial.id not in shown)
+    file = folder.file(hidden, "record.json")
+    kept, text = file.stat(), file.read_text()
+    file.write_text("?" + text[1:])
+    os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+    run = read_run(folder)
+    document = json.loads("\n".join(json_lines(run, analyse_run(run))))
+    assert hidden not in {record["trial"]["id"] for record in document["records"]}
+    assert [left_out["folder"] for left_out in document["left_out"]] == [str(folder.file(hidden, "record.json").parent)]
 
 
 def test_a_plan_without_trials_read_is_no_error(tmp_path):

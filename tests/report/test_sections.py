@@ -20,7 +20,7 @@ class Section:
 def test_a_section_is_open_only_where_it_bears_on_the_question():
     run = a_measured_run(*decided_run())
     sections = {name: Section(name, sentence) for name, sentence in (("aside", ""), ("bearing", "Bearing is below."))}
-    html = run_page(RunData(run), analyse(run)._replace(sections=sections))
+    html = run_page(RunData(run, []), analyse(run)._replace(sections=sections))
     assert html.index("Bearing is below.") < html.index('id="bearing"') < html.index('id="method"')
     assert html.index('id="method"') < html.index('id="aside"') < html.index('id="doubts"')
     assert '<details class="how" id="method">' in html, "and it is closed"

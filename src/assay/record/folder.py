@@ -22,12 +22,14 @@ import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from assay.host.files import (
     MOST_RECORDED_BYTES,
@@ -47,7 +49,7 @@ from assay.model.signature import Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
-from assay.record.reading import Unreadable, first_of, read_as, whole_record
+from assay.record.reading import OtherSchemaError, Unreadable, first_of, read_as, whole_record
 from assay.record.scale_rules import with_verdicts
 from assay.record.writing import fit, fit_rows, readable_text
 
@@ -158,6 +160,14 @@ class Damaged(NamedTuple):
     reason: str
 
 
+class DamagedRecordError(BadInputError):
+    """A record can't be read; `damaged` says so to those who go on without it."""
+
+    def __init__(self, damaged: Damaged) -> None:
+        super().__init__(f"{damaged.folder} can't be read: {damaged.reason}")
+        self.damaged = damaged
+
+
 class RunFolder:
     """One run on disk."""
 
@@ -212,8 +222,17 @@ class RunFolder:
             close = similar(self.path.name, runs)
             hint = f"; {did_you_mean(close)}" if close else ""
             raise BadInputError(f"{self.path} is not a run folder: it has no plan.json{hint}") from None
+        except OtherSchemaError as error:
+            raise BadInputError(f"{file} can't be read: {error}{self._written_by()}") from None
         except Unreadable as error:
             raise BadInputError(f"{file} can't be read: {error}") from None
+
+    def _written_by(self) -> str:
+        """Which Assay wrote the run's records, as the end of a sentence; empty where none of them says so."""
+        for trial in self.trials():
+            with suppress(OSError, UnreadableFileError, ValueError, LookupError, TypeError):
+                return f" (they are of Assay {from_json(read_bytes(self.file(trial, RECORD)))['facts']['assay']})"
+        return ""
 
     def finished(self) -> set[str]:
         """The ids of the trials that ran to their end; a trial that failed is finished too."""
@@ -232,8 +251,8 @@ class RunFolder:
         planned = {trial.id: trial for trial in (plan or self.plan()).trials}
         return (self.read(trial, planned) for trial in self.trials())
 
-    def read(self, trial: str, planned: Mapping[str, Trial]) -> "Record | Damaged":
-        """One trial's record. One whose trial is not as it was planned counts as damaged."""
+    def read(self, trial: str, planned: Mapping[str, Trial] | None = None) -> "Record | Damaged":
+        """One trial's record. One whose trial is not as it was `planned` counts as damaged."""
         folder = self._trials / trial
         try:
             return self._read(folder, planned)
@@ -243,11 +262,11 @@ class RunFolder:
             return Damaged(folder, str(error))
 
     def record(self, trial: str) -> Record:
-        """All of one trial's record. Raises BadInputError when it can't be read."""
-        try:
-            return self._read(self._trials / trial)
-        except (OSError, Unreadable) as error:
-            raise BadInputError(f"{self._trials / trial} can't be read: {error}") from None
+        """All of one trial's record. Raises DamagedRecordError when it can't be read."""
+        record = self.read(trial)
+        if isinstance(record, Damaged):
+            raise DamagedRecordError(record)
+        return record
 
     def trials(self) -> list[str]:
         """The names of the trials' folders, in the order of the plan, readable or not."""

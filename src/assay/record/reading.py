@@ -48,6 +48,10 @@ def first_of(error: ValidationError) -> str:
     return f"{keys}: {mistake}" if keys else mistake
 
 
+class OtherSchemaError(Unreadable):
+    """It is of another version of the schema."""
+
+
 def content_of(text: str | bytes) -> dict[str, Any]:
     """A record's or a plan's JSON object, of this schema. Raises Unreadable."""
     try:
@@ -64,9 +68,9 @@ def content_of(text: str | bytes) -> dict[str, Any]:
         writer = facts.get("assay") if isinstance(facts, dict) else None
         by = f"the Assay that wrote it ({writer})" if writer else "the Assay that wrote it"
         age = ("older" if version < SCHEMA_VERSION else "newer") if isinstance(version, int) else "such"
-        raise Unreadable(
+        raise OtherSchemaError(
             f"schema_version is {json.dumps(version)}, this Assay reads {SCHEMA_VERSION}: it can't read {age} "
-            f"records; read them with {by}, or run the trials again"
+            f"records; read them with {by}, or run the trials again into another folder"
         )
     return dict(content)
 

@@ -2,18 +2,19 @@
 
 RUN/summaries.jsonl   one JSON object in a line for each trial, in any order; of several of one trial the last counts
 
-A line has the name of its `trial`, the `summary` without what was planned, which the plan has, and a list of what it
-was made by and from (`of`): the code (the version of Assay, and the names of all figures that plug-ins add), the
-record's size in bytes and the time of its last change (nanoseconds since the epoch), and a checksum of the planned
-trial. A summary is made again where its line is missing, can't be read, or is of other code, of another record or of
-another plan. So the file may be deleted; where it can't be written, as in a folder that may only be read, nothing is
-kept.
+A line has a checksum of the rest of it (`crc`), the name of its `trial`, the `summary` without what was planned, which
+the plan has, and a list of what it was made by and from (`of`): the code (the version of Assay and of plug-ins, and the
+names of all figures that plug-ins add), the record's size in bytes and the time of its last change (nanoseconds since
+the epoch), and a checksum of the planned trial. A summary is made again where its line is missing or altered, or is of
+other code, of another record or of another plan. So the file may be deleted; where it can't be written, as in a folder
+that may only be read, nothing is kept.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from typing import Any
 from zlib import crc32
 
 from pydantic import TypeAdapter
@@ -25,7 +26,7 @@ from assay.model.registry import SUMMARY_FIGURES
 from assay.model.trial import Plan, Trial
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RECORD, Damaged, RunFolder
-from assay.version import version
+from assay.version import loaded_code
 
 FILE = "summaries.jsonl"
 _SUMMARY = TypeAdapter(TrialSummary)
@@ -46,21 +47,22 @@ def read_summaries(
     summaries: dict[str, TrialSummary] = {}
     damaged: list[Damaged] = []
     made: dict[str, str] = {}
+    sources: dict[str, _Source] = {}
     places = {name: place for place, name in enumerate(planned)}
     for name in sorted(folder.trials(), key=lambda name: places.get(name, len(places))):
-        if name in kept:
-            summaries[name] = kept[name]
+        sources[name] = source = _source(folder, name, planned, code)
+        if name in kept and kept[name][0] == source:
+            summaries[name] = kept[name][1]
             continue
-        source = _source(folder, name, planned, code)
         record = folder.read(name, planned)
         if isinstance(record, Damaged):
             damaged.append(record)
             continue
         made[name] = _line(source, summarise(record))
-        summaries[name] = _summary(from_json(made[name]), record.trial)  # the same whether it was kept or not
+        summaries[name] = _summary(_content(made[name].encode()), record.trial)  # the same whether it was kept or not
     with suppress(OSError):
         if made and others:
-            every = (_line(_source(folder, name, planned, code), summary) for name, summary in summaries.items())
+            every = (_line(sources[name], summary) for name, summary in summaries.items())
             replace_text(folder.path / FILE, every)
         elif made:
             _append(folder, "".join(made.values()))
@@ -73,18 +75,20 @@ def keep_summary(folder: RunFolder, summary: TrialSummary) -> None:
         _append(folder, _line(_source(folder, summary.id, {summary.id: summary.trial}, _code()), summary))
 
 
-def _kept(folder: RunFolder, planned: Mapping[str, Trial], code: str) -> tuple[dict[str, TrialSummary], bool]:
-    """The summaries that still hold, by trial, and whether there are lines besides."""
-    summaries: dict[str, TrialSummary] = {}
+def _kept(
+    folder: RunFolder, planned: Mapping[str, Trial], code: str
+) -> tuple[dict[str, tuple[_Source, TrialSummary]], bool]:
+    """The summaries that still hold and what they are of, by trial, and whether there are lines besides."""
+    summaries: dict[str, tuple[_Source, TrialSummary]] = {}
     lines = 0
     for line in _lines(folder):
         lines += 1
         with suppress(ValueError, LookupError, TypeError):  # whatever a damaged line holds
-            content = from_json(line)
-            name = content["trial"]
+            content = _content(line)
+            name, source = content["trial"], content["of"]
             summaries.pop(name, None)
-            if content["of"] == _source(folder, name, planned, code):
-                summaries[name] = _summary(content, planned[name])
+            if source == _source(folder, name, planned, code):
+                summaries[name] = source, _summary(content, planned[name])
     return summaries, lines > len(summaries)
 
 
@@ -97,6 +101,17 @@ def _lines(folder: RunFolder) -> Iterator[bytes]:
             yield from stream
 
 
+_BEGIN = b'{"crc":'
+
+
+def _content(line: bytes) -> dict[str, Any]:
+    """What a line holds. Raises ValueError for one that was altered."""
+    head, _, rest = line.rstrip(b"\n").partition(b",")
+    if not head.startswith(_BEGIN) or int(head[len(_BEGIN) :]) != crc32(rest):
+        raise ValueError("the line was altered")
+    return dict(from_json(line))
+
+
 def _summary(content: Mapping[str, object], trial: Trial) -> TrialSummary:
     """The summary in a line. Raises ValueError or TypeError where it holds none."""
     return _SUMMARY.validate_python({**content["summary"], "trial": trial})  # type: ignore[dict-item]
@@ -104,11 +119,12 @@ def _summary(content: Mapping[str, object], trial: Trial) -> TrialSummary:
 
 def _line(source: _Source, summary: TrialSummary) -> str:
     text = _SUMMARY.dump_json(summary, exclude={"trial"}, exclude_defaults=True).decode()
-    return f'{{"trial":{json.dumps(summary.id)},"of":{json.dumps(source)},"summary":{text}}}\n'
+    rest = f'"trial":{json.dumps(summary.id)},"of":{json.dumps(source)},"summary":{text}}}'
+    return f"{_BEGIN.decode()}{crc32(rest.encode())},{rest}\n"
 
 
 def _code() -> str:
-    return " ".join((version(), *SUMMARY_FIGURES))
+    return " ".join((loaded_code(), *SUMMARY_FIGURES))
 
 
 def _source(folder: RunFolder, name: str, planned: Mapping[str, Trial], code: str) -> _Source:

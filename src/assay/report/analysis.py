@@ -13,7 +13,7 @@ from assay.model.registry import SECTIONS
 from assay.model.section import RunView, SectionView, TrialTables
 from assay.model.trial import Plan
 from assay.model.trial_summary import MeasuredRun, TrialSummary
-from assay.record.folder import Damaged, RunFolder
+from assay.record.folder import Damaged, DamagedRecordError, RunFolder
 from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
@@ -214,7 +214,7 @@ class RunData(NamedTuple):
     """
 
     measured: MeasuredRun
-    damaged: Sequence[Damaged] = ()
+    damaged: list[Damaged]
     shown: Sequence[Record] = ()
     detailed: Sequence[TrialTables] = ()
     folder: Path | None = None
@@ -238,8 +238,12 @@ class RunData(NamedTuple):
         return whole and all(summary.outcome is Outcome.PASS for summary in self.trials)
 
     def whole_records(self) -> Iterator[Record]:
-        """Read all records, one at a time. Raises BadInputError for one that is damaged."""
-        return (self.measured.record(summary.id) for summary in self.trials)
+        """Read all records, one at a time; what can't be read by now is left out, and in `damaged` from then on."""
+        for summary in self.trials:
+            try:
+                yield self.measured.record(summary.id)
+            except DamagedRecordError as error:
+                self.damaged.append(error.damaged)
 
 
 def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
@@ -255,8 +259,8 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     for trial in shown:
         try:
             whole[trial] = folder.record(trial)
-        except BadInputError as error:
-            damaged.append(Damaged(folder.file(trial, ""), str(error)))
+        except DamagedRecordError as error:
+            damaged.append(error.damaged)
     if len(whole) < len(shown):
         trials = Trials([summary for summary in trials if summary.id in whole or summary.id not in shown])
     drawn = [summary.id for summary in trials_in_detail(trials) if summary.id in whole] if details else []

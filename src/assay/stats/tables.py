@@ -20,7 +20,7 @@ from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
 from assay.model.trial_summary import MeasuredRun, TrialSummary
-from assay.record.folder import Damaged, RunFolder, column_type, read_table
+from assay.record.folder import Damaged, DamagedRecordError, RunFolder, column_type, read_table
 from assay.record.model_time import ModelClock
 from assay.record.predictions import predictions_of
 from assay.stats.trial_summary import summaries_of
@@ -52,8 +52,12 @@ class Run:
         return self._read[0]
 
     def records(self) -> Iterator[Record]:
-        """All readable records, each read when it is reached."""
-        return (self.folder.record(summary.id) for summary in self.summaries)
+        """All readable records, each read when it is reached; `left_out` then has those that are not."""
+        for summary in self.summaries:
+            try:
+                yield self.folder.record(summary.id)
+            except DamagedRecordError as error:
+                self.left_out.append(error.damaged)
 
     @property
     def left_out(self) -> list[Damaged]:
