@@ -40,8 +40,8 @@ from assay.engine.past.task_times import (
     computed_of,
     impossible_words,
     is_possible,
-    saved_of,
     skewed_words,
+    sums_of,
     unknown_bytes,
 )
 from assay.host.files import why
@@ -404,16 +404,7 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
             if end_ms > begun_ms:
                 phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
                 begun_ms = end_ms
-    saved = saved_of(spans)
-    whole, busiest = Work(), Work()
-    for work in nodes:
-        whole, busiest = whole.plus(work), busiest.most(work)
-    begun_ms = min((span.begin_ms for span in spans), default=0)
-    ended_ms = max((span.end_ms for span in spans), default=0)
-    return StageSums(
-        name, begun_ms, ended_ms, saved.elapsed_ms, saved.most_ms, early_ms, phases_ms, saved.peak, whole, busiest,
-        saved.threaded_ms,
-    )  # fmt: skip
+    return sums_of(name, spans, phases_ms, nodes, early_ms)
 
 
 def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:

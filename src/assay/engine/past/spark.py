@@ -25,7 +25,6 @@ from assay.engine.past.job import (
     by_host,
     is_remote,
     is_unplaced,
-    sum_of,
 )
 from assay.engine.past.spark_advice import RULES, taken_over
 from assay.engine.past.task_times import (
@@ -35,8 +34,8 @@ from assay.engine.past.task_times import (
     computed_of,
     impossible_words,
     is_possible,
-    saved_of,
     skewed_words,
+    sums_of,
     unknown_bytes,
 )
 from assay.engine.spark_log import (
@@ -549,12 +548,8 @@ def _groups(times_ms: Iterable[int]) -> int:
 
 
 def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]) -> StageSums:
-    """The sums of stages that ran at once; the bounds are those of `assay.engine.past.mapreduce.stage_of`.
-
-    `hosts` are by their names; those without may all be one.
-    """
+    """The sums of stages that ran at once. `hosts` are by their names; those without may all be one."""
     spans = [span for stage in stages for span in stage.spans]
-    saved = saved_of(spans)
     nodes: dict[str, Work] = {}
     phases_ms: dict[str, int] = {}
     for stage in stages:
@@ -563,13 +558,7 @@ def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts
             nodes[node] = nodes.get(node, Work()).plus(placed(work))
         for phase, length_ms in stage.phases_ms.items():
             phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
-    busiest = Work()
-    for work in nodes.values():
-        busiest = busiest.most(work)
-    return StageSums(
-        name, min(stage.begin_ms for stage in stages), max(stage.end_ms for stage in stages),
-        saved.elapsed_ms, saved.most_ms, 0, phases_ms, saved.peak, sum_of(nodes.values()), busiest, saved.threaded_ms,
-    )  # fmt: skip
+    return sums_of(name, spans, phases_ms, nodes.values())
 
 
 def _called(names: list[str]) -> str:

@@ -1,9 +1,10 @@
 """How long tasks ran, and how much of that they may have waited, whatever engine they are of."""
 
+from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from assay.engine.past.job import Uncertain
+from assay.engine.past.job import StageSums, Uncertain, Work
 
 LONGEST_MS = 10 * 365 * 86_400_000
 """Ten years: what would have begun before them did not, as where a start is in seconds in place of milliseconds."""
@@ -65,6 +66,22 @@ def _saved_of(spans: list[ReadSpan]) -> Saved:
     computed_ms = [span.computed_ms for span in spans]
     least_ms = max([0, *computed_ms, sum(computed_ms) // max(1, times.peak)])
     return Saved(times.elapsed_ms, times.peak, max(0, min(times.waiting_ms, times.elapsed_ms - least_ms)), 0)
+
+
+def sums_of(
+    name: str, spans: list[ReadSpan], phases_ms: Mapping[str, int], nodes: Iterable[Work], early_ms: int = 0
+) -> StageSums:
+    """A stage's sums: of the times of its tasks, and of what those on each of its nodes did."""
+    saved = saved_of(spans)
+    whole, busiest = Work(), Work()
+    for work in nodes:
+        whole, busiest = whole.plus(work), busiest.most(work)
+    begun_ms = min((span.begin_ms for span in spans), default=0)
+    ended_ms = max((span.end_ms for span in spans), default=0)
+    return StageSums(
+        name, begun_ms, ended_ms, saved.elapsed_ms, saved.most_ms, early_ms, phases_ms, saved.peak, whole, busiest,
+        saved.threaded_ms,
+    )  # fmt: skip
 
 
 class Overlap(NamedTuple):
