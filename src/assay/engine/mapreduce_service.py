@@ -7,7 +7,7 @@ a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` 
 from collections.abc import Mapping, Sequence
 
 from assay.engine.existing import HISTORY_PAGE, OF_MAPREDUCE, has_history
-from assay.engine.yarn import MIB, JobContainers, asked, check_containers, offer_of
+from assay.engine.yarn import MIB, JobContainers, check_containers, offer_of, requested
 from assay.model.cluster import EmbeddedSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
@@ -118,7 +118,7 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
 def _task_share(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
     """As many tasks as there is memory for beside the masters, since YARN's usual scheduler counts no processors."""
     offer = offer_of(properties, spec)
-    master_mb, *tasks_mb = (offer.rounded(asked(properties, container)) for container in (_MASTER, *_TASKS))
+    master_mb, *tasks_mb = (offer.rounded(requested(properties, container)) for container in (_MASTER, *_TASKS))
     task_mb, masters_mb, workers = max(tasks_mb), spec.jobs_at_once * master_mb, max(1, len(spec.workers))
     beside, alone = (max(1, (offer.memory_mb - used_mb) // task_mb) for used_mb in (masters_mb, 0))
     slots = beside + (workers - 1) * alone

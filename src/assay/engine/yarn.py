@@ -120,10 +120,10 @@ class Offer(NamedTuple):
 def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) -> Offer:
     """What these properties offer; those that they lack are a cluster's of this `spec`, or Hadoop's defaults."""
     known = {**(_sizes(spec) if spec is not None else {}), **properties}
-    offered = asked(known, (_OFFERED, 8192))
+    offered = requested(known, (_OFFERED, 8192))
     return Offer(
-        offered, asked(known, (_OFFERED_CORES, 8)), asked(known, _STEP), asked(known, (_MOST, offered)),
-        asked(known, (MOST_CORES_OF_ONE, MOST_CORES)),
+        offered, requested(known, (_OFFERED_CORES, 8)), requested(known, _STEP), requested(known, (_MOST, offered)),
+        requested(known, (MOST_CORES_OF_ONE, MOST_CORES)),
     )  # fmt: skip
 
 
@@ -156,8 +156,8 @@ def check_containers(
     """Raises BadInputError when a job with these properties has no queue, or no room beside the daemons or a node."""
     check_queues(properties)
     daemons_mb = sum(daemon.memory_mb for daemon in daemons)
-    master, tasks = asked(properties, of_job.master), [asked(properties, task) for task in of_job.tasks]
-    step, largest, limit = asked(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
+    master, tasks = requested(properties, of_job.master), [requested(properties, task) for task in of_job.tasks]
+    step, largest, limit = requested(properties, _STEP), max(master, *tasks), spec.limit_memory_bytes
     at_once = spec.jobs_at_once * _rounded(master, step)
     if not of_job.in_master:
         at_once += max(_rounded(task, step) for task in tasks)
@@ -173,16 +173,16 @@ def check_containers(
                 f"{smaller}", "memory",
             )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
-    most = (_MOST, asked(properties, (_MOST, offered_mb(spec))), " MiB")
-    cores = (MOST_CORES_OF_ONE, asked(properties, (MOST_CORES_OF_ONE, min(spec.vcores, MOST_CORES))), "")
+    most = (_MOST, requested(properties, (_MOST, offered_mb(spec))), " MiB")
+    cores = (MOST_CORES_OF_ONE, requested(properties, (MOST_CORES_OF_ONE, min(spec.vcores, MOST_CORES))), "")
     bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
     for request, (bound, allowed, unit) in (*bounded, *(((name, 1), cores) for name in of_job.cores)):
-        if (size := asked(properties, request)) > allowed:
+        if (size := requested(properties, request)) > allowed:
             raise BadInputError(
                 f"{request[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; "
                 f"give at most {allowed}{unit}, or allow more", request[0], bound, "settings",
             )  # fmt: skip
-    offered = asked(properties, (_OFFERED, offered_mb(spec)))
+    offered = requested(properties, (_OFFERED, offered_mb(spec)))
     if offered < at_once:
         names = (of_job.master[0], *dict(of_job.tasks))
         raise BadInputError(
@@ -191,7 +191,7 @@ def check_containers(
         )  # fmt: skip
 
 
-def asked(properties: Mapping[str, str], of: tuple[str, int]) -> int:
+def requested(properties: Mapping[str, str], of: tuple[str, int]) -> int:
     """A size in MiB; what is not a positive number means Hadoop's default, as -1 does there."""
     name, default = of
     value = properties.get(name, "").strip()
