@@ -161,7 +161,7 @@ def test_a_history_file_cut_short_is_an_error_that_says_so(name, why):
 def test_attempts_of_a_history_cut_short_have_no_end():
     answers, job = captured("cut-short")
     (attempt,) = answers[f"{job}/tasks/task_{job[4:]}_r_000000/attempts"]["taskAttempts"]["taskAttempt"]
-    found = task_attempt(job, attempt, [])
+    found = task_attempt(job, attempt, {})
     assert (found.state, found.finished_ms, found.shuffle_finished_ms, found.merge_finished_ms) == ("KILLED", 0, 0, 0)
     assert "state missing from History" in found.reason
 
@@ -196,5 +196,5 @@ def test_tasks_that_a_history_does_not_tell_of_are_a_doubt():
 def test_an_attempt_without_counters_has_zeroes():
     """A killed attempt has neither phases nor counters."""
     attempt = {"id": "attempt_1_0001_r_000000_0", "type": "REDUCE", "state": "KILLED", "startTime": 5, "finishTime": 9}
-    found = task_attempt("job_1_0001", attempt, [])
+    found = task_attempt("job_1_0001", attempt, {})
     assert (found.state, found.shuffled_bytes, found.shuffle_finished_ms) == ("KILLED", 0, 0)

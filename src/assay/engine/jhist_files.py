@@ -29,6 +29,7 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAtt
 from assay.model.doubt import doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import AssayError
+from assay.model.record import Counters
 from assay.model.store import literal
 
 _GZIP = b"\x1f\x8b"
@@ -219,9 +220,9 @@ class _Made:
         self._name = job.name
         self._id = job.id
         self._job: dict[str, Any] = {}
-        self._counters: list[dict[str, Any]] = []
+        self._counters: Counters = {}
         self._attempts: dict[str, dict[str, Any]] = {}
-        self._groups: dict[str, list[dict[str, Any]]] = {}
+        self._counters_of: dict[str, Counters] = {}
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
         """Take one more event. Raises ValueError for one that is not as Hadoop writes it."""
@@ -245,7 +246,7 @@ class _Made:
             self._job |= {"submitTime": event["submitTime"], "startTime": event["launchTime"]}
         elif kind == "JOB_FINISHED":
             self._job |= {"finishTime": event["finishTime"], "state": "SUCCEEDED"}
-            self._counters = _groups(event["totalCounters"])
+            self._counters = _counters(event["totalCounters"])
         elif kind in {"JOB_FAILED", "JOB_KILLED", "JOB_ERROR"}:
             self._job |= {"finishTime": event["finishTime"], "state": event["jobStatus"]}
 
@@ -261,7 +262,7 @@ class _Made:
         attempt |= {"state": _ENDS[how], "finishTime": event["finishTime"], "diagnostics": event.get("error", "")}
         if stage == "REDUCE" and how == "FINISHED":
             attempt |= {"shuffleFinishTime": event["shuffleFinishTime"], "mergeFinishTime": event["sortFinishTime"]}
-        self._groups[name] = _groups(event.get("counters"), _OF_ATTEMPTS)
+        self._counters_of[name] = _counters(event.get("counters"), _OF_ATTEMPTS)
 
     def history(self) -> History:
         """Return the whole history. Raises ValueError where it is another job's, or its beginning or end is missing."""
@@ -279,7 +280,7 @@ class _Made:
     def _history(self) -> History:
         # Attempts without an end ran when the job ended: the server does not tell of their counters, either.
         attempts = [
-            task_attempt(self._job["id"], {"state": "KILLED", **attempt}, self._groups.get(name, []))
+            task_attempt(self._job["id"], {"state": "KILLED", **attempt}, self._counters_of.get(name, {}))
             for name, attempt in self._attempts.items()
         ]
         averages = _averages(attempts)
@@ -293,19 +294,13 @@ class _Made:
         return with_attempts(record, attempts)
 
 
-def _groups(counters: Mapping[str, Any] | None, group_names: frozenset[str] | None = None) -> list[dict[str, Any]]:
-    """Counters in the words of the REST interface, which has different ones for the values of jobs and attempts."""
-    return [
-        {
-            "counterGroupName": group["name"],
-            "counter": [
-                {"name": counter["name"], "value": counter["value"], "totalCounterValue": counter["value"]}
-                for counter in group["counts"]
-            ],
-        }
+def _counters(counters: Mapping[str, Any] | None, group_names: frozenset[str] | None = None) -> Counters:
+    """Those of all groups, or of these."""
+    return {
+        group["name"]: {counter["name"]: counter["value"] for counter in group["counts"]}
         for group in (counters or {}).get("groups", ())
         if group_names is None or group["name"] in group_names
-    ]
+    }
 
 
 def _averages(attempts: list[MapReduceAttempt]) -> dict[str, int]:

@@ -78,7 +78,7 @@ class HistoryServer:
                 tasks = _listed(self._get(f"{reference.id}/tasks"), "tasks", "task")
                 attempts_by_task = threads.map(lambda task: list(self._task(reference.id, task["id"])), tasks)
                 attempts = [attempt for task_attempts in attempts_by_task for attempt in task_attempts]
-            record = job_record(reference.name, job, counters)
+            record = job_record(reference.name, job, _counters(counters, "totalCounterValue"))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete or malformed: {error}; its file may be cut short"
@@ -99,7 +99,7 @@ class HistoryServer:
         for attempt in self._attempts(job, task):
             content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
             groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")
-            yield task_attempt(job, attempt, groups)
+            yield task_attempt(job, attempt, _counters(groups, "value"))
 
     def _attempts(self, job: str, task: str) -> list[dict[str, Any]]:
         return _listed(self._get(f"{job}/tasks/{task}/attempts"), "taskAttempts", "taskAttempt")
@@ -154,8 +154,8 @@ def with_attempts(
     return History(job=record, attempts=tuple(attempts), counted=counted, doubts=doubts)
 
 
-def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> JobRecord:
-    """A job as history's `job` and `jobCounters` tell it; averages come in milliseconds."""
+def job_record(name: str, job: dict[str, Any], counters: Counters) -> JobRecord:
+    """A job as history's `job` tells it, and its counters; averages come in milliseconds."""
     if job["state"] != "SUCCEEDED":  # one that ended before it began has no tasks
         job = {"startTime": job["submitTime"], "mapsTotal": 0, "reducesTotal": 0, **job}
     return JobRecord(
@@ -171,7 +171,7 @@ def job_record(name: str, job: dict[str, Any], groups: list[dict[str, Any]]) -> 
         ),
         uberized=job.get("uberized", False),
         phases={phase: job.get(f"avg{phase.title()}Time", 0) / 1000 for stage in STAGES for phase in stage.phases},
-        counters=_counters(groups, "totalCounterValue"),
+        counters=counters,
     )
 
 
@@ -197,9 +197,8 @@ def average_seconds(attempts: Iterable[TaskAttempt], phases: Iterable[str]) -> d
     return {phase: fmean(seconds) for phase, seconds in spent.items() if seconds}
 
 
-def task_attempt(job: str, attempt: dict[str, Any], groups: list[dict[str, Any]]) -> MapReduceAttempt:
+def task_attempt(job: str, attempt: dict[str, Any], counters: Counters) -> MapReduceAttempt:
     """Make an attempt from history's `taskAttempt` and its counters."""
-    counters = _counters(groups, "value")
     files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
     stage = "map" if attempt["type"] == "MAP" else "reduce"
     # Of a reducer that did not end well history gives its end as that of all phases (Hadoop: JobHistoryParser).
