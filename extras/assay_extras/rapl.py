@@ -92,6 +92,7 @@ class Rapl:
             counter.close()
 
     def sample(self, now: Moment) -> Values:
+        """The power of each component."""
         joules: dict[str, float] = {}
         for counter in self._counters:
             most_uj = MOST_WATTS * 1e6 * max(1.0, now.clock_s - (self._clock_s or 0.0))
@@ -106,6 +107,7 @@ class Rapl:
         return {(component, "power_w"): round(value / gone_s, 3) for component, value in joules.items()}
 
     def totals(self) -> Mapping[Quantity, float]:
+        """The energy of each component."""
         sums: dict[Quantity, float] = {}
         for counter in self._counters:
             quantity = Quantity(counter.component, "energy_j")
@@ -117,6 +119,7 @@ class Rapl:
         return tuple(self._doubts[:1])
 
     def close(self) -> None:
+        """Close the counters' files."""
         for counter in self._counters:
             counter.close()
         self._counters = []
