@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import permutation_test
 
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
-from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_p
+from assay.stats.comparison import benjamini_hochberg, compare, holm, sign_flip_ps
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.sample import MACHINE, RUN, TrialSample, samples
 from assay.stats.summary import in_words, noise_words
@@ -150,12 +150,16 @@ def test_six_pairs_and_more_are_checked_by_a_permutation_test():
 def test_the_permutation_test_is_scipys(count):
     values = np.random.default_rng(count).normal(0.4, 1, count)
     oracle = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=50_000, rng=1).pvalue
-    assert sign_flip_p(values) == pytest.approx(oracle, abs=1e-12 if count <= 12 else 0.01)
+    assert only(sign_flip_ps([values])) == pytest.approx(oracle, abs=1e-12 if count <= 12 else 0.01)
 
 
-def test_a_permutation_test_has_the_same_answer_each_time():
-    values = list(np.random.default_rng(1).normal(0.4, 1, 30))
-    assert sign_flip_p(values) == sign_flip_p(values) > 0
+def test_a_permutation_test_has_the_same_answer_each_time_and_beside_any_others():
+    values, shorter = np.random.default_rng(1).normal(0.4, 1, 30), [0.1, 0.2, -0.3]
+    alone = only(sign_flip_ps([values]))
+    assert alone > 0
+    others = list(np.random.default_rng(2).normal(0, 1, (250, 30)))
+    assert sign_flip_ps([shorter, *others, values])[0] is None
+    assert sign_flip_ps([shorter, *others, values])[-1] == alone
 
 
 def test_a_failed_trial_leaves_the_others_of_its_repetition_useful():

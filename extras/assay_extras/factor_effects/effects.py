@@ -8,7 +8,7 @@ Source: G. Box, J. Hunter and W. Hunter, Statistics for Experimenters (2005).
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations as pairs_of
 from math import exp
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from assay.model.base import Frozen
 from assay.model.signature import Array
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.stats.noise import LEVEL, ConfidenceInterval, moderated
-from assay.stats.sample import APART, MACHINE, PLACEMENT, TrialSample, in_order, varying_factors
+from assay.stats.sample import APART, MACHINE, PLACEMENT, Levels, TrialSample, combinations, in_order, varying_factors
 
 MOST_COLUMNS = 400
 """Beyond this a fit takes longer than anyone reads of it."""
@@ -65,12 +65,16 @@ class Effects(Frozen):
 
 
 class _Term(NamedTuple):
-    """One factor or two: `contrasts` turn coefficients into each level's effect, `codes` have a row for each trial."""
+    """One factor or two: `contrasts` turn coefficients into each level's effect.
+
+    `codes` have a row for each combination, `places` which of the levels each has.
+    """
 
     factors: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     contrasts: Array
     codes: Array
+    places: Array
 
 
 def effects(
@@ -80,44 +84,46 @@ def effects(
 
     Trials of several runs are fitted apart for each run as well, as they took no turns. Zero storage delay is no level.
     """
-    finished = [trial for trial in finished if dict(trial.factors).get(PLACEMENT) != ZERO_DELAY]
-    apart = [name for name in dict.fromkeys((*APART, *within)) if finished and name in dict(finished[0].factors)]
-    groups: dict[tuple[tuple[str, str], ...], list[TrialSample]] = {}
-    for trial in finished:
-        groups.setdefault(tuple((name, trial.level(name)) for name in apart), []).append(trial)
+    groups: dict[Levels, list[TrialSample]] = {}
+    for factors, trials in combinations(finished).items():
+        levels = dict(factors)
+        if levels.get(PLACEMENT) != ZERO_DELAY:
+            apart = [name for name in dict.fromkeys((*APART, *within)) if name in levels]
+            groups.setdefault(tuple((name, levels[name]) for name in apart), []).extend(trials)
     return [_effects(group, levels, prior) for levels, group in groups.items()]
 
 
 def _effects(finished: Sequence[TrialSample], within: tuple[tuple[str, str], ...], prior: NoisePrior) -> Effects:
     from scipy.special import stdtrit
 
+    rows = {factors: row for row, factors in enumerate(combinations(finished))}
+    row = np.array([rows[trial.factors] for trial in finished])
     blocks, block = np.unique([trial.repetition for trial in finished], return_inverse=True)
-
-    def centred(columns: Array) -> Array:
-        sums = np.zeros((len(blocks), columns.shape[1]))
-        np.add.at(sums, block, columns)
-        return columns - (sums / np.bincount(block)[:, None])[block]
-
-    logs = np.log([[trial.elapsed_s] for trial in finished])
-    centred_logs = centred(logs)
-    columns = np.zeros((len(finished), 0))
+    counts = np.zeros((len(blocks), len(rows)))
+    np.add.at(counts, (block, row), 1)
+    # Products of combinations' columns with the blocks' means projected out.
+    squares = np.diag(counts.sum(axis=0)) - counts.T @ (counts / counts.sum(axis=1, keepdims=True))
+    logs = np.log([trial.elapsed_s for trial in finished])
+    centred_logs = logs - (np.bincount(block, logs) / np.bincount(block))[block]
+    columns = np.zeros((len(rows), 0))
     terms: list[tuple[_Term, slice]] = []
     refused: list[str] = []
-    for term, why in _candidates([_main(name, finished) for name in varying_factors(finished)], terms):
-        wider = np.hstack([columns, centred(term.codes)])
+    for term, why in _candidates([_main(name, list(rows)) for name in varying_factors(finished)], terms):
+        wider = np.hstack([columns, term.codes])
         if why:
             refused.append(why)
         elif wider.shape[1] > MOST_COLUMNS:
             refused.append(f"the effect of {' and '.join(term.factors)} was left out: there are too many levels")
-        elif np.linalg.matrix_rank(wider.T @ wider, hermitian=True) < wider.shape[1]:
+        elif np.linalg.matrix_rank(wider.T @ squares @ wider, hermitian=True) < wider.shape[1]:
             names = " and ".join(term.factors)
             refused.append(f"the effect of {names} can't be told: it varies only together with others")
         else:
             terms.append((term, slice(columns.shape[1], wider.shape[1])))
             columns = wider
-    inverse = np.linalg.inv(columns.T @ columns)
-    fitted = inverse @ columns.T @ centred_logs[:, 0]
-    left = float(((centred_logs[:, 0] - columns @ fitted) ** 2).sum())
+    inverse = np.linalg.inv(columns.T @ squares @ columns)
+    products = columns.T @ np.bincount(row, centred_logs)
+    fitted = inverse @ products
+    left = max(0.0, float(centred_logs @ centred_logs - fitted @ products))
     freedom = len(finished) - len(blocks) - columns.shape[1]
     if freedom < 1:
         refused.append("there are as many effects as trials: chance can't be told from them")
@@ -137,14 +143,16 @@ def _effects(finished: Sequence[TrialSample], within: tuple[tuple[str, str], ...
 def _candidates(mains: Sequence[_Term], accepted: Sequence[tuple[_Term, slice]]) -> Iterator[tuple[_Term, str]]:
     """Single factors, then pairs of those that were kept meanwhile, each with why it is refused, if it is."""
     yield from ((term, "") for term in mains)
-    for (first, _), (second, _) in list(combinations(accepted, 2)):
+    for (first, _), (second, _) in list(pairs_of(accepted, 2)):
+        places = first.places * len(second.levels) + second.places
         both = _Term(
             factors=(*first.factors, *second.factors),
             levels=tuple((*level, *other) for level in first.levels for other in second.levels),
             contrasts=np.kron(first.contrasts, second.contrasts),
             codes=(first.codes[:, :, None] * second.codes[:, None, :]).reshape(len(first.codes), -1),
+            places=places,
         )
-        missing = len(both.levels) - len(np.unique(np.hstack([first.codes, second.codes]), axis=0))
+        missing = len(both.levels) - len(np.unique(places))
         why = (
             f"whether {' and '.join(both.factors)} change each other's effect can't be told: {missing} of "
             f"{len(both.levels)} combinations of their levels are missing"
@@ -152,14 +160,12 @@ def _candidates(mains: Sequence[_Term], accepted: Sequence[tuple[_Term, slice]])
         yield both, why if missing else ""
 
 
-def _main(name: str, finished: Sequence[TrialSample]) -> _Term:
-    values = [trial.level(name) for trial in finished]
+def _main(name: str, every: Sequence[Levels]) -> _Term:
+    values = [dict(factors)[name] for factors in every]
     levels = in_order(values)
     contrasts = np.vstack([np.eye(len(levels) - 1), -np.ones((1, len(levels) - 1))])
-    places = {level: index for index, level in enumerate(levels)}
-    return _Term(
-        (name,), tuple((level,) for level in levels), contrasts, contrasts[[places[value] for value in values]]
-    )
+    places = np.array([levels.index(value) for value in values])
+    return _Term((name,), tuple((level,) for level in levels), contrasts, contrasts[places], places)
 
 
 def _effect(term: _Term, fitted: Array, inverse: Array, width: float | None, total: float) -> Effect:

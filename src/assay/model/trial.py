@@ -314,7 +314,7 @@ class Trial(Frozen):
         """The trial's number in the plan's order, from 1, with which its id begins."""
         return int(self.id.partition("-")[0])
 
-    @property
+    @cached_property
     def varied(self) -> bool:
         """Whether what is assumed of its drives was made slower or faster: it checks an answer and is in no figure."""
         profiles = (str((medium.model_extra or {}).get("profile", "")) for medium in self.media)

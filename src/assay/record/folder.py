@@ -272,6 +272,11 @@ class RunFolder:
         """The names of the trials' folders, in the order of the plan, readable or not."""
         return sorted(folder.name for folder in self._trials.glob("[!.]*"))
 
+    def record_state(self, trial: str) -> tuple[int, int]:
+        """The size of a trial's record in bytes, and when it last changed in nanoseconds. Raises OSError without."""
+        state = os.stat(f"{self._trials}/{trial}/{RECORD}")  # noqa: PTH116 - a path's object takes longer than the call
+        return state.st_size, state.st_mtime_ns
+
     def file(self, trial: str, name: str) -> Path:
         """Where a trial's file lies, or would."""
         return self._trials / trial / name

@@ -15,8 +15,8 @@ from assay.record.scale_rules import RULES_VERSION
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-# Where a value begins: digits beyond 64 bits, or an exponent of three digits. Texts may look alike, and rarely do.
-_LONG_NUMBER = re.compile(rb"[\[:,\s]-?(?:[0-9]{20}|[0-9.]+[eE]\+?[0-9]{3})")
+# Digits beyond 64 bits, or an exponent of three digits, where a value begins. Texts may look alike, and rarely do.
+_LONG_NUMBER = re.compile(rb"[\[:,\s]-?[0-9.]+(?:(?<=[0-9]{20})|[eE]\+?[0-9]{3})")
 _MOST = 2.0**64
 
 _WORDS = {

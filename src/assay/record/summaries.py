@@ -25,7 +25,7 @@ from assay.model.record import Record
 from assay.model.registry import SUMMARY_FIGURES
 from assay.model.trial import Plan, Trial
 from assay.model.trial_summary import TrialSummary
-from assay.record.folder import RECORD, Damaged, RunFolder
+from assay.record.folder import Damaged, RunFolder
 from assay.version import loaded_code
 
 FILE = "summaries.jsonl"
@@ -130,8 +130,7 @@ def _code() -> str:
 def _source(folder: RunFolder, name: str, planned: Mapping[str, Trial], code: str) -> _Source:
     """What a trial's summary is made by and from; empty of one that is not planned, or without a record."""
     try:
-        record = folder.file(name, RECORD).stat()
-        return [code, record.st_size, record.st_mtime_ns, crc32(planned[name].model_dump_json().encode())]
+        return [code, *folder.record_state(name), crc32(planned[name].model_dump_json().encode())]
     except (LookupError, OSError):
         return []
 

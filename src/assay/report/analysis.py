@@ -57,10 +57,7 @@ def levels_key(levels: Mapping[str, str]) -> Levels:
 
 def by_combination(summaries: Sequence[TrialSummary]) -> dict[Levels, list[TrialSummary]]:
     """Trials of each combination on each kind of machine, by `levels_key`."""
-    combined: dict[Levels, list[TrialSummary]] = {}
-    for summary, machine in zip(summaries, Trials.of(summaries).machines, strict=True):
-        combined.setdefault(levels_key({**summary.factors, MACHINE: machine}), []).append(summary)
-    return combined
+    return {levels_key(dict(levels)): trials for levels, trials in Trials.of(summaries).by_levels.items()}
 
 
 def fact_values(summaries: Sequence[TrialSummary]) -> dict[str, list[str]]:
@@ -112,13 +109,13 @@ def trials_in_detail(summaries: Sequence[TrialSummary]) -> list[TrialSummary]:
     """Choose trials that count: the first of each combination of factors, then repetitions, up to a bound."""
     firsts: list[TrialSummary] = []
     others: list[TrialSummary] = []
-    combinations: set[tuple[tuple[str, str], ...]] = set()
-    for summary in summaries:
-        if not is_valid(summary):
-            continue
-        factors = tuple(sorted(summary.factors.items()))
+    combinations: set[frozenset[tuple[str, str]]] = set()
+    for summary in filter(is_valid, summaries):
+        factors = frozenset(summary.factors.items())
         (others if factors in combinations else firsts).append(summary)
         combinations.add(factors)
+        if len(firsts) == MOST_TRIALS:
+            return firsts
     return [*firsts, *others][:MOST_TRIALS]
 
 

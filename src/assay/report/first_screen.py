@@ -101,18 +101,20 @@ def _compared(summaries: Sequence[TrialSummary], planned: Sequence[str]) -> tupl
     trials = [summary.trial for summary in summaries if not (summary.trial.zero_delay or summary.trial.varied)]
     if not trials:
         return tuple(baseline)
-    media = {medium.name: described(medium) for trial in trials for medium in trial.media}
+    last_media = {medium.name: medium for trial in trials for medium in trial.media}
+    media = {name: described(medium) for name, medium in last_media.items()}
+    combinations = list(map(dict, dict.fromkeys(tuple(trial.factors.items()) for trial in trials)))
     levels: dict[str, list[str]] = {}
-    for trial in trials:
-        for name, level in trial.factors.items():
+    for combination in combinations:
+        for name, level in combination.items():
             levels.setdefault(name, []).append(level)
     levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
     different = {name: in_order(filter(None, names)) for name, names in levels.items()}
     different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
-    of_work = {trial.workload.name: trial.factors for trial in trials}
-    pairs = [(of_work[trial.workload.name], trial.factors) for trial in trials]
-    vary = {name for name in levels if any(levels.get(name) != other.get(name) for levels, other in pairs)}
+    of_work = {combination["workload"]: combination for combination in combinations}
+    pairs = [(of_work[combination["workload"]], combination) for combination in combinations]
+    vary = {name for name in levels if any(first.get(name) != other.get(name) for first, other in pairs)}
     others = [name for name in levels if name in vary and name not in always]
     rest = [(name, _listed(different[name])) for name in ("dataset", *others) if different[name]]
     placements, on = _listed(different[PLACEMENT], media), ("on", _listed(different["workload"]))

@@ -4,7 +4,6 @@ See docs/explanation/statistics.md for what is computed and why.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations, product
 from math import log
 from statistics import median
@@ -34,6 +33,8 @@ MOST_PAIRED = 4
 LEAST_SECONDS = 0.5
 """Times below this are mostly the clock's and the scheduler's: they are not tested."""
 SIGN_FLIP_FROM, MOST_EXACT, FLIPS, SEED = 6, 12, 10_000, 20_140_814
+FLIPPED_AT_ONCE = 100
+"""Comparisons whose signs are flipped in one product of matrices."""
 HEADLINE_SHARE = 0.8
 """Of the 5 % of false claims that a report may make, the headlines' part where it has other comparisons as well."""
 
@@ -142,7 +143,8 @@ def compare(
     share = HEADLINE_SHARE if both else 1.0
     _correct(head, holm, share)
     _correct(rest, benjamini_hochberg, 1 - share if both else 1.0)
-    return [_comparison(test) for test in every]
+    flipped = sign_flip_ps([test.differences for test in every])
+    return [_comparison(test, p) for test, p in zip(every, flipped, strict=True)]
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -172,19 +174,30 @@ def benjamini_hochberg(chances: Sequence[float]) -> list[float]:
     return corrected
 
 
-def sign_flip_p(differences: Sequence[float]) -> float | None:
-    """How often random signs make the pairs' mean difference as large: exact to 12 pairs; None below 6.
+def sign_flip_ps(every: Sequence[Sequence[float]]) -> list[float | None]:
+    """How often random signs make the mean difference of pairs as large: exact to 12 pairs; None below 6.
+
+    `every` has the differences of several comparisons' pairs.
 
     Source: R. Fisher, The Design of Experiments (1935), section 21.
     """
-    count = len(differences)
-    if count < SIGN_FLIP_FROM:
-        return None
-    values = np.array(differences)
-    return float((np.abs(_signs(count) @ values) >= abs(values.sum()) * (1 - 1e-12)).mean())
+    chances: list[float | None] = [None] * len(every)
+    by_count: dict[int, list[int]] = {}
+    for place, differences in enumerate(every):
+        by_count.setdefault(len(differences), []).append(place)
+    for count, places in by_count.items():
+        if count < SIGN_FLIP_FROM:
+            continue
+        signs = _signs(count)
+        for first in range(0, len(places), FLIPPED_AT_ONCE):
+            some = places[first : first + FLIPPED_AT_ONCE]
+            values = np.array([every[place] for place in some]).T
+            as_large = np.abs(signs @ values) >= np.abs(values.sum(axis=0)) * (1 - 1e-12)
+            for place, p in zip(some, as_large.mean(axis=0), strict=True):
+                chances[place] = float(p)
+    return chances
 
 
-@lru_cache(maxsize=16)
 def _signs(count: int) -> Array:
     """Return all signs of so many values, or 10,000 random ones, always the same; the observed signs come first."""
     if count <= MOST_EXACT:
@@ -213,9 +226,9 @@ def _correct(tests: Sequence[_Tested], method: Callable[[Sequence[float]], list[
         test.corrected_for = max(1, count)
 
 
-def _comparison(test: _Tested) -> Comparison:
-    fit, flipped, own_contrast = test.fit, sign_flip_p(test.differences), test.fit.own_contrast(test.level, test.base)
-    adjusted = test.p_adjusted
+def _comparison(test: _Tested, flipped: float | None) -> Comparison:
+    fit, adjusted = test.fit, test.p_adjusted
+    own_contrast = fit.own_contrast(test.level, test.base)
     return Comparison(
         factor=test.factor, base=test.base, level=test.level, others=test.others,
         base_runs=len(fit.trials[test.base]), runs=len(fit.trials[test.level]), pairs=len(test.differences),

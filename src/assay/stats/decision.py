@@ -44,6 +44,7 @@ from assay.stats.sample import (
     MACHINE,
     PLACEMENT,
     Levels,
+    Trials,
     by_levels,
     combinations,
     in_plan_order,
@@ -298,11 +299,13 @@ def decisions(
     verdicts = _verdicts(drafts, alpha)
     together = sum(len(draft.others_than_base) for draft in drafts)
     ran: dict[Levels, dict[str, bool]] = {}
-    for summary in summaries:
-        if not (summary.trial.warm_up or summary.trial.varied):
-            others, level = others_and_level(tuple(summary.trial.factors.items()), factor, plan.base)
-            own = ran.setdefault(others, {})
-            own[level] = own.get(level, False) or is_valid(summary)
+    for levels, trials in Trials.of(summaries).by_levels.items():
+        planned = [summary for summary in trials if not (summary.trial.warm_up or summary.trial.varied)]
+        if planned:
+            factors = tuple(item for item in levels if item[0] != MACHINE)
+            others, level = others_and_level(factors, factor, plan.base)
+            valid_by_level = ran.setdefault(others, {})
+            valid_by_level[level] = valid_by_level.get(level, False) or any(map(is_valid, planned))
     return [draft.decision(verdicts, ran, together) for draft in drafts]
 
 

@@ -5,7 +5,7 @@ Blocks may lack levels or hold one several times, as where a trial failed or a r
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations as pairs_of
 from math import exp
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.stats.duration_history import TrialDuration
 from assay.stats.level_noise import PairSpreads, pair_noise
 from assay.stats.noise import LEVEL, ConfidenceInterval, Noise, Residual, fit_prior, moderated, spread
-from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, TrialSample, block_numbers, in_order
+from assay.stats.sample import MACHINE, PLACEMENT, RUN, WORK, Levels, TrialSample, block_numbers, combinations, in_order
 
 OF_WORK = (*WORK, "variant", MACHINE)
 """What is equal in these does the same work on one machine."""
@@ -66,6 +66,8 @@ class Fit(NamedTuple):
     blocked: bool
     spreads: PairSpreads
     prior: NoisePrior
+    noises: dict[tuple[str, str, NoisePrior | None], Noise]
+    """Those of two levels that were worked out before."""
 
     def contrast(self, level: str, base: str) -> Contrast:
         """Contrast a level's time with the base's. Raises ValueError for a level that is not there."""
@@ -78,6 +80,12 @@ class Fit(NamedTuple):
 
     def noise_of(self, level: str, base: str, prior: NoisePrior | None = None) -> Noise:
         """Return the noise of the two levels' trials, or that of all levels where these two have no residuals."""
+        known = (level, base, prior)
+        if known not in self.noises:
+            self.noises[known] = self._noise_of(level, base, prior)
+        return self.noises[known]
+
+    def _noise_of(self, level: str, base: str, prior: NoisePrior | None) -> Noise:
         spread = self.spreads.of(base, level)
         if not spread.freedom:
             return self.noise if prior is None else moderated(0.0, 0, prior)
@@ -93,7 +101,7 @@ class Fit(NamedTuple):
         """
         contrasts = [self.contrast(level, base) for level in levels]
         covariance = np.diag([contrast.error**2 for contrast in contrasts])
-        for (row, level), (column, other_level) in combinations(enumerate(levels), 2):
+        for (row, level), (column, other_level) in pairs_of(enumerate(levels), 2):
             apart = self.contrast(level, other_level).error ** 2
             covariance[row, column] = covariance[column, row] = (
                 covariance[row, row] + covariance[column, column] - apart
@@ -170,8 +178,8 @@ def residuals(finished: Sequence[TrialSample], factor: str) -> dict[Levels, Resi
 def by_other_factors(finished: Sequence[TrialSample], factor: str) -> dict[Levels, dict[str, list[TrialSample]]]:
     """Samples by the levels of all other factors, then by the level of this one."""
     groups: dict[Levels, dict[str, list[TrialSample]]] = {}
-    for sample in finished:
-        groups.setdefault(_but(sample.factors, factor), {}).setdefault(sample.level(factor), []).append(sample)
+    for levels, trials in combinations(finished).items():
+        groups.setdefault(_but(levels, factor), {})[dict(levels)[factor]] = trials
     return groups
 
 
@@ -209,7 +217,7 @@ def _solve(trials: Mapping[str, Sequence[TrialSample]], prior: NoisePrior) -> tu
     residual = Residual(left, freedom, len(samples))
     spreads = PairSpreads(trials, blocked=bool(blocked))
     noise = moderated(left, freedom, prior)
-    return Fit(levels, solution, inverse, counts, noise, trials, bool(blocked), spreads, prior), residual
+    return Fit(levels, solution, inverse, counts, noise, trials, bool(blocked), spreads, prior, {}), residual
 
 
 def _counts(block: Array, level: Array, levels: int) -> Array:

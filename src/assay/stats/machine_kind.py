@@ -7,6 +7,7 @@ different media of one machine, or on different engines, are of one kind.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from assay.model.fact import Fact, fact_text
@@ -105,13 +106,12 @@ Parts = dict[Part, Facts]
 
 def medium_facts(summary: TrialSummary) -> dict[str, Facts]:
     """The values of `MEDIUM_FACTS` of each of the trial's media, by its name."""
-    return {
-        medium.name: _known(
-            summary.facts_of(medium.name),
-            ("" if name in kind_of(medium).passing_facts else name for name in MEDIUM_FACTS),
-        )
-        for medium in summary.trial.media
-    }
+    known = {}
+    for medium in summary.trial.media:
+        passing = kind_of(medium).passing_facts
+        names = ["" if name in passing else name for name in MEDIUM_FACTS] if passing else MEDIUM_FACTS
+        known[medium.name] = _known(summary.facts_of(medium.name), names)
+    return known
 
 
 _OF_PROGRAMS = re.compile(rf"programs\.(?P<service>.+)\.(?:{'|'.join(PROGRAM_FACTS)})")
@@ -120,25 +120,32 @@ _OF_PROGRAMS = re.compile(rf"programs\.(?P<service>.+)\.(?:{'|'.join(PROGRAM_FAC
 def _parts(summary: TrialSummary, run: str) -> tuple[tuple[Part, Facts], ...]:
     """The trial's media, and the services that bring programs, each with its facts."""
     media = ((Part(run, name), facts) for name, facts in medium_facts(summary).items())
-    services = dict.fromkeys(match["service"] for match in map(_OF_PROGRAMS.fullmatch, summary.facts) if match)
     programs = (
-        (Part(None, name), _known(summary.facts, (f"programs.{name}.{fact}" for fact in PROGRAM_FACTS)))
-        for name in services
+        (Part(None, name), _known(summary.facts, [f"programs.{name}.{fact}" for fact in PROGRAM_FACTS]))
+        for name in _services(tuple(summary.facts))
     )
     return (*media, *programs)
 
 
+@lru_cache(maxsize=256)
+def _services(facts: tuple[str, ...]) -> tuple[str, ...]:
+    """The services whose programs are among the names of a trial's facts; most trials have the same names."""
+    matches = map(_OF_PROGRAMS.fullmatch, facts)
+    return tuple(dict.fromkeys(match["service"] for match in matches if match))
+
+
 def _known(facts: Mapping[str, Fact], names: Iterable[str]) -> Facts:
     """Facts as texts, in the order of their names; None for those that a trial lacks, and for no name."""
-    return tuple(None if (fact := facts.get(name)) is None else fact_text(fact) for name in names)
+    return tuple([None if (fact := facts.get(name)) is None else fact_text(fact) for name in names])
 
 
 def sets_of_parts(
-    summaries: Sequence[TrialSummary], runs: Sequence[str]
+    summaries: Sequence[TrialSummary], machines: Sequence[MachineFacts], runs: Sequence[str]
 ) -> tuple[dict[MachineFacts, list[Parts]], list[tuple[MachineFacts, int]]]:
     """Each machine's sets of parts that go together, and for each trial its machine and the first set that it fits.
 
-    A trial that failed before its facts were known fits any, and tells nothing of a part.
+    A trial that failed before its facts were known fits any, and tells nothing of a part. `machines` are the trials'
+    (`machines_of`).
 
     Where `runs` names each trial's run, media are distinguished within a run only. Raises ValueError where their
     numbers differ.
@@ -146,7 +153,6 @@ def sets_of_parts(
     known: dict[MachineFacts, list[Parts]] = {}
     known_sets: dict[tuple[MachineFacts, tuple[tuple[Part, Facts], ...]], int] = {}
     places = []
-    machines = machines_of(summaries)
     for summary, machine, run in zip(summaries, machines, runs or [""] * len(summaries), strict=True):
         whole = summary.status is Status.FINISHED
         parts = tuple((part, facts) for part, facts in _parts(summary, run) if whole or None not in facts)

@@ -12,8 +12,8 @@ from assay.model.trial_summary import TrialSummary
 from assay.stats.blocked import unexplained
 from assay.stats.drive_use import LATE_SHARE
 from assay.stats.fit import work_of
-from assay.stats.machine_kind import Changed, machine_names, machine_of, machines_of
-from assay.stats.sample import WORK, Levels, Trials, TrialSample, combinations, is_valid, is_wrong, samples
+from assay.stats.machine_kind import Changed, machine_names
+from assay.stats.sample import WORK, Levels, Trials, combinations, is_valid, is_wrong, samples
 from assay.stats.summary import outliers
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE
 
@@ -43,10 +43,10 @@ def processors_varied(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     It names the two that are farthest apart.
     """
     combined: dict[object, list[tuple[float, str]]] = {}
-    for summary in summaries:
+    for summary, machine in zip(summaries, Trials.of(summaries).machine_facts, strict=True):
         used_s = (summary.cpu_ms or 0) / 1000 if is_valid(summary) else 0
         if used_s >= LEAST_S:
-            key = (machine_of(summary), *sorted(summary.trial.factors.items()))
+            key = (machine, *sorted(summary.trial.factors.items()))
             combined.setdefault(key, []).append((used_s, summary.trial.id))
     extremes = [(min(processor_s), max(processor_s)) for processor_s in combined.values()]
     if not extremes:
@@ -173,7 +173,7 @@ MOST_TIMES_APART = 2.0
 def doubts_of(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """The run's doubts, each once: those of its trials, and those that only the whole run shows."""
     summaries = Trials.of(summaries)
-    trial_doubts = {doubt.model_dump_json(): doubt for summary in summaries for doubt in summary.doubts}
+    trial_doubts = dict.fromkeys(doubt for summary in summaries for doubt in summary.doubts)
     of_run = (
         wrong_outputs,
         few_repetitions,
@@ -190,7 +190,7 @@ def doubts_of(summaries: Sequence[TrialSummary]) -> list[Doubt]:
         promises_unequal,
         unexplained,
     )
-    return [*trial_doubts.values(), *(doubt for look in of_run for doubt in look(summaries))]
+    return [*trial_doubts, *(doubt for look in of_run for doubt in look(summaries))]
 
 
 FEW_REPETITIONS = doubt_kind(
@@ -205,11 +205,12 @@ FEW_REPETITIONS = doubt_kind(
 
 def few_repetitions(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where some work ran only once in each combination: then nothing says how much equal trials differ."""
-    works: dict[Levels, list[TrialSample]] = {}
-    for sample in samples(summaries):
-        works.setdefault(work_of(sample.factors), []).append(sample)
-    once = [work_samples for work_samples in works.values() if max(map(len, combinations(work_samples).values())) < 2]
-    named = first_few(list(dict.fromkeys(work_samples[0].level("workload") for work_samples in once)))
+    most: dict[Levels, int] = {}
+    for levels, trials in combinations(samples(summaries)).items():
+        work = work_of(levels)
+        most[work] = max(most.get(work, 0), len(trials))
+    once = [work for work, times in most.items() if times < 2]
+    named = first_few(list(dict.fromkeys(dict(work)["workload"] for work in once)))
     return [FEW_REPETITIONS.doubt(f"no trial of {named} was repeated")] if once else []
 
 
@@ -314,7 +315,7 @@ DIFFERENT_MACHINES = doubt_kind(
 
 def different_machines(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """A doubt where trials ran on machines of several kinds, which it names; else none."""
-    names = machine_names(machines_of(summaries))
+    names = machine_names(Trials.of(summaries).machine_facts)
     finding = f"the trials ran on {len(names)} different machines, or with different software"
     return [DIFFERENT_MACHINES.doubt(f"{finding}: {', '.join(names.values())}")] if len(names) > 1 else []
 
@@ -406,11 +407,11 @@ def parts_apart(summaries: Sequence[TrialSummary]) -> list[Doubt]:
     """
     whole_s: dict[int, float] = {}
     began: dict[tuple[int, object], list[int]] = {}
-    for summary in summaries:
+    for summary, machine in zip(summaries, Trials.of(summaries).machine_facts, strict=True):
         repetition, factors = summary.trial.repetition, summary.trial.factors
         whole_s[repetition] = whole_s.get(repetition, 0.0) + summary.took_s
         if is_valid(summary):
-            key = (machine_of(summary), *(factors[name] for name in WORK))
+            key = (machine, *(factors[name] for name in WORK))
             began.setdefault((repetition, key), []).append(summary.began_ms)
     apart_s = [(repetition, (max(starts_ms) - min(starts_ms)) / 1000) for (repetition, _), starts_ms in began.items()]
     far = {repetition: seconds for repetition, seconds in apart_s if seconds > MOST_TIMES_APART * whole_s[repetition]}

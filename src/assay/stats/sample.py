@@ -14,7 +14,15 @@ from assay.model.record import Status
 from assay.model.signature import Array
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, ZERO_DELAY
 from assay.model.trial_summary import TrialSummary
-from assay.stats.machine_kind import Changed, differences, machine_names, sets_of_parts
+from assay.stats.machine_kind import (
+    Changed,
+    MachineFacts,
+    Parts,
+    differences,
+    machine_names,
+    machines_of,
+    sets_of_parts,
+)
 
 RUN, MACHINE, PLACEMENT = "run", "machine", "placement"
 APART = (RUN, MACHINE)
@@ -47,7 +55,8 @@ class TrialSample(NamedTuple):
 
 def block_numbers(finished: Sequence[TrialSample]) -> Array:
     """Number each trial's block from 0: a block is one repetition of one run on one machine."""
-    turns = [(*map(dict(sample.factors).get, (RUN, MACHINE)), sample.repetition) for sample in finished]
+    sites = {factors: tuple(map(dict(factors).get, APART)) for factors in {sample.factors for sample in finished}}
+    turns = [(sites[sample.factors], sample.repetition) for sample in finished]
     places = {turn: index for index, turn in enumerate(dict.fromkeys(turns))}
     return np.array([places[turn] for turn in turns])
 
@@ -98,12 +107,21 @@ class Trials(list[TrialSummary]):
         return summaries if isinstance(summaries, cls) and not runs else cls(summaries, runs)
 
     @cached_property
+    def machine_facts(self) -> list[MachineFacts]:
+        """For each trial the facts that tell the machine that it ran on from others."""
+        return machines_of(self)
+
+    @cached_property
+    def _parts(self) -> tuple[dict[MachineFacts, list[Parts]], list[tuple[MachineFacts, int]]]:
+        return sets_of_parts(self, self.machine_facts, self._runs)
+
+    @cached_property
     def machines(self) -> list[str]:
         """For each trial the short name of the kind of machine, its media and programs included, that it ran on.
 
         `A2 (ssd drive other)` is machine A with another `ssd` than the first trials' there.
         """
-        known, places = sets_of_parts(self, self._runs)
+        known, places = self._parts
         names = machine_names(known)
         kinds = []
         for machine, variant in places:
@@ -123,23 +141,38 @@ class Trials(list[TrialSummary]):
     @cached_property
     def changes(self) -> list[tuple[Changed, ...]]:
         """For each trial how a medium, or programs, of its are others than the first of that name there."""
-        known, places = sets_of_parts(self, ())
+        known, places = sets_of_parts(self, self.machine_facts, ()) if self._runs else self._parts
         return [
             differences(known[machine][0], known[machine][variant]) if variant else () for machine, variant in places
         ]
 
     @cached_property
+    def levels(self) -> list[Levels]:
+        """For each trial the levels of all its factors, its run and its machine's kind; equal ones are one object."""
+        runs: Sequence[Levels] = [((RUN, run),) for run in self._runs] or [()] * len(self)
+        known: dict[Levels, Levels] = {}
+        every = (
+            (*summary.factors.items(), *run, (MACHINE, machine))
+            for summary, run, machine in zip(self, runs, self.machines, strict=True)
+        )
+        return [known.setdefault(levels, levels) for levels in every]
+
+    @cached_property
+    def by_levels(self) -> dict[Levels, list[TrialSummary]]:
+        """All trials, those that don't count too, by the levels of all their factors and their machine's kind."""
+        groups: dict[Levels, list[TrialSummary]] = {}
+        for summary, levels in zip(self, self.levels, strict=True):
+            groups.setdefault(levels, []).append(summary)
+        return groups
+
+    @cached_property
     def samples(self) -> list[TrialSample]:
         """The trials that count, in their order, each with its machine's kind."""
-        runs: Sequence[Levels] = [((RUN, run),) for run in self._runs] or [()] * len(self)
         return [
             TrialSample(
-                trial=summary.id,
-                factors=(*summary.factors.items(), *run, (MACHINE, machine)),
-                repetition=summary.trial.repetition,
-                elapsed_s=summary.elapsed_s,
+                trial=summary.id, factors=levels, repetition=summary.trial.repetition, elapsed_s=summary.elapsed_s
             )
-            for summary, run, machine in zip(self, runs, self.machines, strict=True)
+            for summary, levels in zip(self, self.levels, strict=True)
             if is_valid(summary) and summary.elapsed_s
         ]
 
@@ -160,8 +193,8 @@ def combinations(finished: Sequence[TrialSample]) -> dict[Levels, list[TrialSamp
 def varying_factors(finished: Sequence[TrialSample]) -> list[str]:
     """List the factors with more than one level, in the order in which the trials name them."""
     levels_by_factor: dict[str, set[str]] = {}
-    for sample in finished:
-        for name, level in sample.factors:
+    for factors in dict.fromkeys(sample.factors for sample in finished):
+        for name, level in factors:
             levels_by_factor.setdefault(name, set()).add(level)
     return [name for name, levels in levels_by_factor.items() if len(levels) > 1]
 
@@ -171,7 +204,10 @@ _SIZE = re.compile(r"\b\d+(?:\.\d+)?[KMGT]iB\b")
 
 def in_order(levels: Iterable[str]) -> list[str]:
     """Sort levels as people do, each once: `2` before `10`, `ssd25` before `ssd100`, `512MiB` before `1GiB`."""
-    parts = {level: re.split(r"(\d+)", _SIZE.sub(lambda size: str(size_of(size[0])), level)) for level in levels}
+    parts = {
+        level: re.split(r"(\d+)", _SIZE.sub(lambda size: str(size_of(size[0])), level))
+        for level in dict.fromkeys(levels)
+    }
     return sorted(parts, key=lambda level: [(int(part) if part.isdigit() else -1, part) for part in parts[level]])
 
 

@@ -175,12 +175,12 @@ def sensitivity_of(
 
 def _trials_of(decision: Decision, summaries: Sequence[TrialSummary]) -> list[TrialSummary]:
     """Select the trials with the decision's levels of all other factors."""
-    machines = Trials.of(summaries).machines
-    levels = [{**summary.factors, "machine": machine} for summary, machine in zip(summaries, machines, strict=True)]
     return [
         summary
-        for summary, factors in zip(summaries, levels, strict=True)
-        if all(factors.get(name) == level for name, level in decision.levels.items()) and not summary.trial.warm_up
+        for levels, trials in Trials.of(summaries).by_levels.items()
+        if decision.levels.items() <= dict(levels).items()
+        for summary in trials
+        if not summary.trial.warm_up
     ]
 
 

@@ -80,7 +80,10 @@ def shares_table(plan: Plan, summaries: Sequence[TrialSummary], decisions: Seque
 
     It takes at least two jobs, and at least two levels of another factor that a job ran with, all about placements.
     """
-    if not all(decision.factor == PLACEMENT and decision.question is Question.WORTH for decision in decisions):
+    about_placements = all(
+        decision.factor == PLACEMENT and decision.question is Question.WORTH for decision in decisions
+    )
+    if not about_placements or len(decisions) > MOST_LINES:
         return None
     bases = Counter(decision.placements[0].placement for decision in decisions if decision.placements)
     if not bases:

@@ -6,6 +6,7 @@ Source: B. Iglewicz and D. Hoaglin, How to Detect and Handle Outliers (1993): mo
 from collections.abc import Sequence
 from functools import lru_cache
 from math import exp, hypot, log
+from operator import attrgetter
 from statistics import median
 
 import numpy as np
@@ -338,13 +339,11 @@ def group_of(levels: Levels) -> Group:
 def _combined(summaries: Sequence[TrialSummary], placements: Sequence[str]) -> dict[Combination, list[TrialSummary]]:
     """By combination, in the order of their ids, but for warm-ups and varied drives; placements as planned."""
     groups: dict[Levels, dict[str, list[TrialSummary]]] = {}
-    ran_on = zip(summaries, Trials.of(summaries).machines, strict=True)
-    for summary, machine in sorted(ran_on, key=lambda place: place[0].id):
-        trial = summary.trial
-        if trial.warm_up or trial.varied:
-            continue
-        levels = tuple(item for item in (*trial.factors.items(), (MACHINE, machine)) if item[0] != PLACEMENT)
-        groups.setdefault(levels, {}).setdefault(trial.placement.name, []).append(summary)
+    for levels, trials in Trials.of(summaries).by_levels.items():
+        planned = [summary for summary in trials if not (summary.trial.warm_up or summary.trial.varied)]
+        if planned:
+            others = tuple(item for item in levels if item[0] != PLACEMENT)
+            groups.setdefault(others, {})[dict(levels)[PLACEMENT]] = sorted(planned, key=attrgetter("id"))
     return {
         (group_of(levels), placement): groups[levels][placement]
         for levels in by_levels(groups)

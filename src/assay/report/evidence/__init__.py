@@ -60,7 +60,7 @@ class Evidence(NamedTuple):
     """A run with all that is said of it.
 
     Of its table `rows` are those that are shown, `filters` how a reader may filter them, and `names` the factors that
-    vary.
+    vary. `facts` are the machine's, the software's and the media's, each with some of its different values.
     """
 
     run: RunData
@@ -68,12 +68,17 @@ class Evidence(NamedTuple):
     rows: Sequence[Row]
     filters: Sequence[Filter]
     names: Sequence[str]
+    facts: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(cls, run: RunData, analysis: RunAnalysis) -> "Evidence":
         """Choose the rows that are shown."""
         rows = rows_shown(analysis.rows)
-        return cls(run, analysis, rows, filters_of(rows), varying(analysis.rows))
+        facts = {
+            name: [*levels[:MOST_VALUES], *([f"and {more} more"] if (more := len(levels) - MOST_VALUES) > 0 else [])]
+            for name, levels in fact_values(run.trials).items()
+        }
+        return cls(run, analysis, rows, filters_of(rows), varying(analysis.rows), facts)
 
     def marks(self, levels: Mapping[str, str]) -> str:
         """What filters know a part of the page by."""
@@ -237,20 +242,12 @@ def stage_columns(record: Record) -> dict[str, Callable[[JobRecord], int]]:
 
 
 def _facts(of: Evidence) -> str:
-    facts = _facts_shown(of)
     return _html(
         "facts",
-        facts={name: values for name, values in facts.items() if not name.startswith(OF_MEDIA)},
-        media_facts={name: values for name, values in facts.items() if name.startswith(OF_MEDIA)},
+        facts={name: values for name, values in of.facts.items() if not name.startswith(OF_MEDIA)},
+        media_facts={name: values for name, values in of.facts.items() if name.startswith(OF_MEDIA)},
         settings=_settings(of.run.shown),
     )
-
-
-def _facts_shown(of: Evidence) -> dict[str, list[str]]:
-    return {
-        name: [*levels[:MOST_VALUES], *([f"and {len(levels) - MOST_VALUES} more"] if len(levels) > MOST_VALUES else [])]
-        for name, levels in fact_values(of.run.trials).items()
-    }
 
 
 def _settings(shown: Sequence[Record]) -> dict[str, Any]:
@@ -273,7 +270,7 @@ def _settings(shown: Sequence[Record]) -> dict[str, Any]:
 def _reproduce(of: Evidence) -> str:
     again = (run_command(of.run), compare_command(of.run))
     kept = of.run.experiment is not None
-    return _html("reproduce", again=again, kept=kept, plan=of.run.plan, facts=_facts_shown(of))
+    return _html("reproduce", again=again, kept=kept, plan=of.run.plan, facts=of.facts)
 
 
 PARTS: tuple[Callable[[Evidence], str], ...] = (
