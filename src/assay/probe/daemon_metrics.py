@@ -80,9 +80,8 @@ class _Daemon:
 class _Read(NamedTuple):
     """What a daemon's counters were, and the use of all workers where it knows that."""
 
-    daemon: _Daemon
     time_ms: int
-    counted: Mapping[str, float]
+    counted: Mapping[Quantity, float]
     workers: Sequence[WorkerUse] = ()
 
 
@@ -207,8 +206,7 @@ class DaemonMetrics:
                     continue
                 daemon.heard()
                 time_ms = answer.time_ms if marked_ms is None else marked_ms
-                counted = {Quantity(daemon.subject, series): value for series, value in answer.counted.items()}
-                self._receive(Reading(daemon.node, time_ms / 1000, counted))
+                self._receive(Reading(daemon.node, time_ms / 1000, answer.counted))
                 workers: dict[str, list[WorkerUse]] = {}
                 for worker in answer.workers:
                     workers.setdefault(self._names.find([worker.host]) or worker.host, []).append(worker)
@@ -252,13 +250,13 @@ def _read(ask: Ask, daemon: _Daemon, *, whole: bool) -> _Read | NoAnswerError:
     try:
         answer = ask(f"{daemon.url}/jmx", {"qry": beans.query})["beans"]
         time_ms = int(time.time() * 1000)
-        counted = dict(_sums(answer, beans.series))
+        counted = {Quantity(daemon.subject, series): value for series, value in _sums(answer, beans.series)}
         if whole:
             (system,) = ask(f"{daemon.url}/jmx", {"qry": _SYSTEM})["beans"][:1] or ({},)
             if (taken_ns := amount_at(system, "ProcessCpuTime")) is not None:
-                counted["cpu_s"] = taken_ns / 1e9
+                counted[Quantity(daemon.subject, "cpu_s")] = taken_ns / 1e9
         workers = uses.read(ask(daemon.url + uses.page, {})) if uses is not None else ()
-        return _Read(daemon, time_ms, counted, workers)
+        return _Read(time_ms, counted, workers)
     except NoAnswerError as error:
         return error
     except (LookupError, TypeError, AttributeError, ValueError) as error:

@@ -146,11 +146,8 @@ class Prometheus:
         """Until every machine has been scraped after that time, or for a bounded time."""
         deadline_s = self._clock() + self._wait_s
         while self._clock() < deadline_s:
-            times = [
-                float(result["value"][1]) - self._offset_s for result in self._server.query(f"timestamp({_OWN})")
-                if result["metric"]["instance"] in self._server.nodes
-            ]  # fmt: skip
-            if min(times, default=0.0) >= end_s:
+            scraped_s = self._server.by_node(f"timestamp({_OWN})").values()
+            if min(scraped_s, default=0.0) - self._offset_s >= end_s:
                 return
             self._sleep(POLL_S)
 

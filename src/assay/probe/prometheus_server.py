@@ -157,6 +157,14 @@ class PrometheusServer:
         """The result of a query now, of any device."""
         return self._result("query", {"query": query.replace(_DEVICES, _ANY_DEVICE)})
 
+    def by_node(self, query: str) -> dict[str, float]:
+        """The value of a query that has one for each instance, now."""
+        return {
+            self.nodes[instance]: float(result["value"][1])
+            for result in self.query(query)
+            if (instance := result["metric"].get("instance", "")) in self.nodes
+        }
+
     def range(self, query: str, steps: QuerySteps, devices: str = _ANY_DEVICE) -> list[Mapping[str, Any]]:
         """The series of a query at each step; `devices` is a choice of them in PromQL."""
         times = {"start": f"{steps.begin_s:.3f}", "end": f"{steps.end_s:.3f}", "step": f"{steps.step_s}"}

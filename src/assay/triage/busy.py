@@ -109,11 +109,11 @@ class DriveTimes:
                     f"--prometheus {url} has no {_BUSY} of any drive of the nodes on which the jobs ran; let it scrape "
                     "node_exporters of version 0.16 or newer that leave out no drive, or leave --prometheus out"
                 )
-            counts = self._of_nodes('count by (instance) (node_cpu_seconds_total{mode="idle"})')
+            counts = self._server.by_node('count by (instance) (node_cpu_seconds_total{mode="idle"})')
             self.cores = max(map(int, counts.values()), default=None)
             self._readings: dict[str, Readings] = {}
             self.step_s = _STEP_S
-            self._memory = self._of_nodes("max by (instance) (node_memory_MemTotal_bytes)")
+            self._memory = self._server.by_node("max by (instance) (node_memory_MemTotal_bytes)")
             self.node_memory = min(map(int, self._memory.values()), default=None)
             self._fetch(list(windows(jobs)), progressed)
         except NoAnswerError as error:
@@ -197,14 +197,6 @@ class DriveTimes:
             return None
         seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
         return _NodeUse(seconds, max(busy), sum(busy), sum(by_series["read_bytes"]), sum(by_series["written_bytes"]))
-
-    def _of_nodes(self, query: str) -> dict[str, float]:
-        """By node, the value of a query that has one for each instance."""
-        return {
-            self._server.nodes[instance]: float(result["value"][1])
-            for result in self._server.query(query)
-            if (instance := result["metric"].get("instance", "")) in self._server.nodes
-        }
 
     def _fetch(self, periods: Sequence[tuple[float, float]], progressed: Callable[[int, int], object]) -> None:
         series = max(1, sum(map(len, self.drives.values())))
