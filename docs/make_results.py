@@ -28,6 +28,10 @@ from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, res
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
+from benchmarks.prediction import COLUMNS as PREDICTION_COLUMNS
+from benchmarks.prediction import cases as prediction_cases
+from benchmarks.prediction import covered, worst
+from benchmarks.prediction import rows as prediction_rows
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
     SAVED_COLUMNS,
@@ -467,6 +471,24 @@ def triage_looseness() -> str:
     return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
 
 
+PREDICTED_RUNS = (
+    "a-a", "before-you-buy", "engines", "engines-terasort", "engines-three-nodes", "hbase-log-on-ssd", "quickstart",
+    "quickstart-by-memory", "quickstart-half-cpu", "spark-memory", "spark-second-disk",
+)  # fmt: skip
+"""The kept runs with two placements or more on emulated drives, on clusters of full speed."""
+
+
+def prediction() -> str:
+    """How well the network of queues foretells times on drives whose busy time is known."""
+    cases = []
+    for name in PREDICTED_RUNS:
+        with unpacked(name) as folder:
+            cases += prediction_cases(name, RunFolder(folder).records()[0])
+    within = f"{covered(cases)} of {len(cases)} cases lie within the interval that the other runs' cases give."
+    table = _table([*PREDICTION_COLUMNS], [[*row] for row in prediction_rows(cases)])
+    return f"{table}\n\n{within} The worst:\n\n{_table(['run', 'job', 'from', 'to', 'error'], worst(cases, 5))}"
+
+
 def triage_example() -> str:
     """What `assay triage --example` prints, but for most jobs that cannot matter."""
     lines = _triage_example()
@@ -520,6 +542,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart with half the processor time": half_cpu,
     "a a": a_a,
     "known effects": known_effects,
+    "prediction": prediction,
     "triage truth": triage_truth,
     "triage rules": triage_rules,
     "triage bound": triage_bound,

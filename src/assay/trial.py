@@ -264,7 +264,13 @@ def _measured(setup: TrialSetup, scene: Scene, parts: TrialParts) -> Iterator[Ca
             yield seen.mark
     finally:
         if seen is not None:
-            parts.measured = Measured(seen.samples, seen.amounts, jobs_signature, (*doubts, *seen.doubts))
+            parts.measured = Measured(
+                seen.samples,
+                seen.amounts,
+                jobs_signature,
+                (seen.requests or ()) if parts.trial.keep_requests else (),
+                (*doubts, *seen.doubts),
+            )
 
 
 def _signature(

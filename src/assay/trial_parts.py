@@ -33,7 +33,7 @@ from assay.model.record import (
 )
 from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
-from assay.model.signature import Signature
+from assay.model.signature import Requests, Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Landed, MediumSpec, Trial
 from assay.record.scale_rules import scale_doubts
@@ -136,6 +136,7 @@ class Measured(NamedTuple):
     samples: Collection[Sample] = ()
     amounts: Sequence[Amount] = ()
     signature: Signature | None = None
+    requests: Sequence[Requests] = ()
     doubts: Sequence[Doubt] = ()
 
 
@@ -239,8 +240,15 @@ class TrialParts:
             verdicts=tuple(self.verified.verdicts),
             doubts=self._doubts(finished=error is None),
         )
-        attempts, phases = self.remembered.attempts, self.remembered.phases
-        return TrialResult(record, attempts, self.measured.samples, phases, self.measured.signature, self.logs)
+        return TrialResult(
+            record,
+            attempts=self.remembered.attempts,
+            samples=self.measured.samples,
+            phases=self.remembered.phases,
+            signature=self.measured.signature,
+            requests=self.measured.requests,
+            logs=self.logs,
+        )
 
     def _doubts(self, *, finished: bool) -> tuple[Doubt, ...]:
         return (

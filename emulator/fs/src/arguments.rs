@@ -8,6 +8,7 @@ pub const USAGE: &str = "usage:
                        [--transport io_uring|dev_fuse]
   assay-emulator measure DEVICE SOCKET
   assay-emulator rates DEVICE
+  assay-emulator replay FILE.json SEED < RECORDS > RECORDS
   assay-emulator check FILE.json
   assay-emulator figures";
 
@@ -40,6 +41,8 @@ pub enum Action {
     Measure(PathBuf, PathBuf),
     /// Measure what a block device carries; what is on it is lost.
     Rates(PathBuf),
+    /// Give the requests of a log to the drive of this profile, with this seed.
+    Replay(PathBuf, u64),
     /// Check a profile.
     Check(PathBuf),
     /// Print the figures of all kinds.
@@ -53,11 +56,16 @@ pub fn parse(arguments: &[String]) -> Result<Action, String> {
         ["serve", options @ ..] => serve(options).map(Action::Serve),
         ["measure", device, control] => Ok(Action::Measure(device.into(), control.into())),
         ["rates", device] => Ok(Action::Rates(device.into())),
+        ["replay", profile, seed] => Ok(Action::Replay(profile.into(), seed_of(seed)?)),
         ["check", file] => Ok(Action::Check(file.into())),
         ["figures"] => Ok(Action::Figures),
         [] => Err("say what to do".into()),
         [word, ..] => Err(format!("'{word}' is unknown or has the wrong number of arguments")),
     }
+}
+
+fn seed_of(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("the seed is '{text}': write a whole number"))
 }
 
 fn serve(options: &[&str]) -> Result<ServeArguments, String> {
@@ -76,7 +84,7 @@ fn serve(options: &[&str]) -> Result<ServeArguments, String> {
         backing: path(1)?,
         mount: path(2)?,
         control: path(3)?,
-        seed: seed.parse().map_err(|_| format!("--seed is '{seed}': write a whole number"))?,
+        seed: seed_of(seed)?,
         wants_ring: match values[5].unwrap_or(DEFAULT_TRANSPORT) {
             "io_uring" => true,
             "dev_fuse" => false,
@@ -110,6 +118,7 @@ mod tests {
         assert!(parsed("serve --profile p --backing b --mount m --control c --seed x").unwrap_err().contains("'x'"));
         let line = "serve --profile p --backing b --mount m --control c --transport pigeon";
         assert!(parsed(line).unwrap_err().contains("'pigeon'"));
+        assert!(parsed("replay p").is_err() && parsed("replay p x").unwrap_err().contains("'x'"));
         assert!(parsed("measure").is_err() && parsed("").is_err());
     }
 }

@@ -17,6 +17,7 @@ mod pace;
 mod path_cost;
 mod protocol;
 mod rates;
+mod replay;
 mod report;
 mod rest;
 mod ring;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Ok(Action::Serve(arguments)) => serve(&arguments),
         Ok(Action::Measure(device, control)) => measure::run(&device, &control).map(|cost| println!("{}", json!(cost))),
         Ok(Action::Rates(place)) => rates::run(&place).map(|rates| println!("{}", json!(rates))),
+        Ok(Action::Replay(of, seed)) => profile(&of).and_then(|profile| replay::run(&profile, seed)),
         Ok(Action::Check(profile)) => return check(&profile),
         Ok(Action::Figures) => {
             println!("{}", json!(assay_model::figures()));

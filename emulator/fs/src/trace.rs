@@ -48,7 +48,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const STACK_BYTES: usize = 128 << 10;
 
 const HEADER_BYTES: u64 = 64;
-const RECORD_BYTES: u64 = 32;
+pub const RECORD_BYTES: u64 = 32;
 const RECORD_WORDS: usize = RECORD_BYTES as usize / 8;
 
 type Record = [u64; RECORD_WORDS];
@@ -122,13 +122,11 @@ impl Log {
     }
 }
 
+/// All kinds, each at its number in a record.
+pub const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Discard];
+
 fn record(served: &Served, answered: Nanos) -> Record {
-    let kind: u64 = match served.kind {
-        Kind::Read => 0,
-        Kind::Write => 1,
-        Kind::Flush => 2,
-        Kind::Discard => 3,
-    };
+    let kind = KINDS.iter().position(|kind| *kind == served.kind).expect("all kinds are there") as u64;
     let bytes = served.bytes.min(u64::from(u32::MAX));
     [served.arrived, served.offset, answered.saturating_sub(served.arrived), bytes | (kind << 32)]
 }

@@ -14,6 +14,7 @@ mod limited;
 mod null;
 mod power;
 mod profile;
+mod replay;
 mod report;
 mod rng;
 mod slowed;
@@ -26,6 +27,7 @@ use in_order::InOrder;
 pub use figures::{FigureSpec, KindFigures, figures};
 pub use power::Joules;
 pub use profile::{FigureError, Profile, ProfileError};
+pub use replay::{Answered, replay};
 pub use report::{Bucket, Histogram, Report, Traffic};
 
 /// A point in virtual time, or a span of it, in nanoseconds.

@@ -17,7 +17,7 @@ import click
 from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, TextArgument, find_root, is_checkout
 from assay.model.registry import COMMANDS
 
-NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "doctor", "cluster", "media", "experiments"}
+NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "predict", "doctor", "cluster", "media", "experiments"}
 SUMMARIES = {
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
@@ -26,6 +26,7 @@ SUMMARIES = {
     "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",
     "experiments": "List the shipped experiments, each with the question that it answers, or describe one of them.",
     "media": "List, attach and calibrate storage media and emulated drives.",
+    "predict": "Predict how long a run's jobs take on another drive, without running them there.",
     "quickstart": "Answer in five minutes whether an SSD is worth it for one job.",
     "report": "Print a run's answer and write its page, or write another form of the report.",
     "run": "Run the trials of an experiment. Each is recorded as soon as it ends.",

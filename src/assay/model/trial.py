@@ -299,6 +299,8 @@ class Trial(Frozen):
     """The state of the page cache before the jobs."""
     probes: str = DEFAULT_PROBES
     """Which probes measure the trial."""
+    keep_requests: bool = False
+    """Whether its record keeps the log of the requests to its drives (`keep_requests`)."""
     repetition: int
     """From 1; 0 for a warm-up."""
     levels: Mapping[str, str] = {}

@@ -389,6 +389,9 @@ class ExperimentFile(WithProperties):
     probes: Many[Probes] = ["default"]
     """Whether [probes](probes.md) measure the trial. Name both levels to see what probes cost. An existing cluster has
     [probes of its own](../how-to/measure-a-cluster.md)."""
+    keep_requests: Annotated[bool, Field(strict=True)] = False
+    """Whether records keep the log of the requests to each drive, which predictions of other drives replay. It takes
+    about 15 bytes a request. Emulated drives, and with root also others. Embedded only."""
     design: Literal["grid", "one-at-a-time"] = "grid"
     """Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, or one factor
     changed at a time from `base`."""
@@ -434,7 +437,7 @@ class ExperimentFile(WithProperties):
         if self.platform.is_managed and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.is_managed:
-            for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault"):
+            for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault", "keep_requests"):
                 if getattr(self, key):
                     problem = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
                     raise MistakeAt([key], f"{problem}; leave {key} out")

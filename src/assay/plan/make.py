@@ -437,6 +437,7 @@ def _trial(
         media=tuple(resolved.media[name] for name in placement.media),
         placement=placement,
         strict_placement=experiment.placement_check == "error",
+        keep_requests=experiment.keep_requests,
         settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
         cluster=cluster,
         repetition=repetition,

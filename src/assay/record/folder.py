@@ -9,6 +9,7 @@ RUN/trials/<id>/record.json        the record (schema-versioned), with the probe
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases
 RUN/trials/<id>/signature.json     the jobs' I/O signature, where a probe saw requests
+RUN/trials/<id>/requests.parquet   with `keep_requests`: one row per request to a drive (`assay.record.request_log`)
 RUN/trials/<id>/samples.parquet    one row per probe, subject, series and time
 RUN/trials/<id>/logs.tar.gz        of a trial that failed: the ends of the cluster's logs
 RUN/trials/<id>/sha256sums         the checksums of all these
@@ -45,11 +46,12 @@ from assay.model.installed import engine_kind
 from assay.model.naming import did_you_mean, similar
 from assay.model.record import REMOTE_NODES, Record, Sample, Series, SeriesKey
 from assay.model.result import TrialResult
-from assay.model.signature import Signature
+from assay.model.signature import Requests, Signature
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.model.trial import Plan, Trial
 from assay.record.model_time import ModelClock, clock_of, in_model_time
 from assay.record.reading import OtherSchemaError, Unreadable, first_of, read_as, whole_record
+from assay.record.request_log import REQUESTS, read_requests, write_requests
 from assay.record.scale_rules import with_verdicts
 from assay.record.writing import fit, fit_rows, readable_text
 
@@ -313,6 +315,8 @@ class RunFolder:
         write_rows(draft / "tasks.parquet", engine.attempt, result.attempts, lost)
         write_rows(draft / "phases.parquet", engine.log, result.phases, lost)
         write_rows(draft / "samples.parquet", Sample, result.samples, lost, **SAMPLES)
+        if result.requests:
+            write_requests(draft / REQUESTS, result.requests)
         signature = None if result.signature is None else fit(result.signature, lost)
         if signature is not None:
             (draft / "signature.json").write_text(signature.model_dump_json(indent=1), encoding="utf-8")
@@ -384,6 +388,13 @@ class RunFolder:
             return self.clock(trial).signature(Signature.model_validate_json(read_bytes(file)))
         except ValidationError as error:
             raise BadInputError(f"{file} can't be read: {first_of(error)}") from None
+
+    def requests(self, trial: str) -> Mapping[str, Requests]:
+        """The log of the requests to each drive, by its name; empty where none was kept.
+
+        Times are those of the machine, also on a scale model. Raises BadInputError when the file is damaged.
+        """
+        return read_requests(self.unaltered(trial, REQUESTS))
 
     def drop_drafts(self) -> None:
         """Remove what a killed run left half-written."""

@@ -81,6 +81,7 @@ class System:
 
 BAD_PROFILE = 2
 PATIENCE_S = 30
+REPLAY_S = 600
 
 
 class FigureSpec(Frozen):
@@ -153,6 +154,23 @@ class Emulator:
         """Measure a block device's rates, named as in a profile's `expected`. Its first 256 MiB are overwritten."""
         rates: dict[str, float] = json.loads(self._run("rates", str(device)).stdout)
         return rates
+
+    def replay(self, profile: DriveProfile, records: bytes) -> bytes:
+        """Give the requests of a log to a drive; returns them in the order of arrivals, with that drive's times."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
+            file.write(profile.for_emulator)
+            file.flush()
+            command = (str(self.binary), "replay", file.name, "0")
+            try:
+                done = subprocess.run(command, input=records, capture_output=True, check=False, timeout=REPLAY_S)
+            except OSError as error:
+                raise AssayError(self.missing() or f"{self.binary} can't be run: {error.strerror}") from None
+            except subprocess.TimeoutExpired:
+                raise AssayError(f"replaying the requests did not end within {REPLAY_S} s") from None
+        if done.returncode:
+            said = last_telling(done.stderr.decode(errors="replace"), silent=f"exit code {done.returncode}")
+            raise AssayError(f"replaying the requests failed: {said}")
+        return done.stdout
 
     def _run(
         self, *arguments: str, good: tuple[int, ...] = (0,), directory: Path | None = None
