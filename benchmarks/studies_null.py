@@ -29,7 +29,7 @@ from assay.stats.comparison import benjamini_hochberg
 from assay_extras.studies.comparison import POSSIBLE, tables
 from assay_extras.studies.kept import FILE, StudyRun, read_kept
 from assay_extras.studies.published import study_experiment
-from assay_extras.studies.values import LEAST_PAIRS, LEVEL, UNITS, Difference, Measured, Point, least_change
+from assay_extras.studies.values import LEAST_PAIRS, LEVEL, UNITS, Difference, StudyPoint, StudyTable, least_change
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -64,9 +64,9 @@ class Design(NamedTuple):
     """One run without its effects: each point's time and repetitions, and the comparisons that are scored."""
 
     experiment: str
-    times: Mapping[Point, float]
-    repetitions: Mapping[Point, Sequence[int]]
-    comparisons: Sequence[tuple[Point, Point]]
+    times: Mapping[StudyPoint, float]
+    repetitions: Mapping[StudyPoint, Sequence[int]]
+    comparisons: Sequence[tuple[StudyPoint, StudyPoint]]
 
 
 def design(run: StudyRun) -> Design:
@@ -76,7 +76,7 @@ def design(run: StudyRun) -> Design:
         raise ValueError(f"{run.experiment} is no study's experiment")
     measured = run.measured
     points = [point for point in measured.where({}) if point.metric not in UNITS]
-    groups: dict[Point, list[Point]] = {}
+    groups: dict[StudyPoint, list[StudyPoint]] = {}
     for point in points:
         groups.setdefault(point._replace(medium="", settings=""), []).append(point)
     alike = {place: median(median(measured.of(one).values()) for one in group) for place, group in groups.items()}
@@ -108,7 +108,7 @@ def differences(made: Design, source: "Generator", noise: float, tails: int) -> 
             else source.standard_normal(len(repetitions))
         )
         values[point] = {at: time_s * exp(deviation * log) for at, log in zip(repetitions, usual, strict=True)}
-    measured = Measured(values)
+    measured = StudyTable(values)
     for first, second in made.comparisons:
         found = measured.difference(first, second, least_change(second.metric))
         if found is not None:

@@ -17,7 +17,7 @@ from benchmarks.studies_null import WRITTEN, NullRates
 from assay_extras.studies.comparison import Judged
 from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from assay_extras.studies.kept import read_kept
-from assay_extras.studies.overview import Compared, Overview, judged_by_runs, overview
+from assay_extras.studies.overview import Compared, StudiesOverview, judged_by_runs, overview
 from assay_extras.studies.overview_view import (
     label,
     overview_svg,
@@ -29,7 +29,7 @@ from assay_extras.studies.overview_view import (
 from assay_extras.studies.published import statements
 from assay_extras.studies.score_view import ScoreTable, headline, score_tables, short_headline
 from assay_extras.studies.storage import SOME_ATTRIBUTES
-from assay_extras.studies.values import Difference, Field, Level, Measured, Repeated, difference
+from assay_extras.studies.values import Difference, Field, Level, Repeated, StudyTable, difference
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -37,7 +37,7 @@ CAUSES = RESULTS / "causes.json"
 
 
 @cache
-def kept_overview() -> Overview:
+def kept_overview() -> StudiesOverview:
     """What the kept data say. Raises ValueError where they compare nothing."""
     known = overview(read_kept(RESULTS))
     if known is None:
@@ -225,7 +225,7 @@ def _storage_factors() -> str:
     return table(("what is compared", "ratio"), rows)
 
 
-def _values(measured: Measured, where: Mapping[Field, Level]) -> Repeated:
+def _values(measured: StudyTable, where: Mapping[Field, Level]) -> Repeated:
     """What a run measured at the one place that meets all conditions."""
     (point,) = measured.where(where)
     return measured.of(point)

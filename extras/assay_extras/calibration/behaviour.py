@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from assay.host.files import opened
-from assay_extras.calibration.calibration import AccessPattern, Behaviour, Burst, Point
+from assay_extras.calibration.calibration import AccessPattern, AccessPoint, Behaviour, Burst
 from assay_extras.calibration.fio import Limit, Meter, Stretch
 
 BLOCK_BYTES, LONG_BYTES = 4096, 1 << 20
@@ -29,7 +29,7 @@ PROBES_S = 4 * (PROBE_S + IDLE_S) + 1.0
 Direction = Literal["read", "write"]
 
 
-def measure_behaviour(stretch: Stretch, points: Sequence[Point], meter: Meter, seconds: float) -> Behaviour:
+def measure_behaviour(stretch: Stretch, points: Sequence[AccessPoint], meter: Meter, seconds: float) -> Behaviour:
     """On a file that is laid out, with direct I/O; `points` are the rates that the medium keeps.
 
     Takes `seconds` and the probes' own time.
@@ -61,7 +61,7 @@ def measure_behaviour(stretch: Stretch, points: Sequence[Point], meter: Meter, s
     )
 
 
-def _sustained_iops(points: Sequence[Point], direction: str, pattern: str) -> float:
+def _sustained_iops(points: Sequence[AccessPoint], direction: str, pattern: str) -> float:
     """Requests a second that the medium keeps, by the deepest direct measurement of this size."""
     size = BLOCK_BYTES if pattern == "random" else LONG_BYTES
     alike = [

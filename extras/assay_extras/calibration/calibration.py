@@ -44,7 +44,7 @@ class AccessPattern(Frozen):
     start_share: float = 0.0
 
 
-class Point(AccessPattern):
+class AccessPoint(AccessPattern):
     """One access as it was measured for `seconds`.
 
     `mb_s` is 10^6 bytes a second over all streams, `iops` requests of `block_bytes` a second. Latencies are of one
@@ -126,7 +126,7 @@ class Calibration(Frozen):
     budget_s: float = 0.0
     file_bytes: int
     device_bytes: int | None = None
-    points: tuple[Point, ...]
+    points: tuple[AccessPoint, ...]
     knee: Knee | None = None
     behaviour: Behaviour | None = None
     queue: QueueSettings | None = None

@@ -37,7 +37,7 @@ from assay_extras.calibration.fidelity import named_figures
 from assay_extras.calibration.fio import Meter, find_fio
 from assay_extras.calibration.measure import (
     Ground,
-    Measured,
+    MeasuredMedium,
     block_device,
     measure,
     measure_knee,
@@ -133,7 +133,7 @@ class Calibrator(NamedTuple):
 
     def _raw(
         self, medium: EmulatedMedium, size_bytes: int, plan: KneePlan
-    ) -> tuple[Measured, Knee | None, tuple[Doubt, ...]]:
+    ) -> tuple[MeasuredMedium, Knee | None, tuple[Doubt, ...]]:
         """The block device as a whole, its write cache first."""
         knee, emulator = None, Emulator(self.installation)
         with (
@@ -159,7 +159,7 @@ class Calibrator(NamedTuple):
         return measured, knee, doubts
 
     def _calibration(
-        self, medium: str, facts: Mapping[str, Fact], measured: Sequence[Measured], device_bytes: int | None
+        self, medium: str, facts: Mapping[str, Fact], measured: Sequence[MeasuredMedium], device_bytes: int | None
     ) -> Calibration:
         return Calibration(
             medium=medium,

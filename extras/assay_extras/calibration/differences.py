@@ -24,7 +24,7 @@ JOB_GOAL, PHASE_GOAL, LEAST_JOB_S, LEAST_PHASE_S = 0.10, 0.15, 10.0, 5.0
 """A reducer may sleep for a second before its commit (`commits_put_off`), whatever the drive: a tenth of 10 s."""
 
 
-class Difference(Frozen):
+class TwinDifference(Frozen):
     """A job, or one of its phases, on the twin and on the real drive.
 
     Seconds are means; `ratio` is the twin's time over the real drive's, with its 95 % interval, and `own_interval`
@@ -55,7 +55,7 @@ class Difference(Frozen):
         return "missed" if beyond else "open"
 
 
-def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
+def differences(plan: Plan, records: Sequence[Record]) -> list[TwinDifference]:
     """Each workload's jobs and their phases, in the jobs' order; what has not run on both is left out."""
     times: dict[tuple[str, str, str], dict[str, float]] = {}
     known = samples(list(map(summarise, records)))
@@ -74,7 +74,7 @@ def differences(plan: Plan, records: Sequence[Record]) -> list[Difference]:
 
 def _difference(
     plan: Plan, name: tuple[str, str, str], known: Sequence[TrialSample], seconds: Mapping[str, float]
-) -> Difference | None:
+) -> TwinDifference | None:
     """The comparison of these times instead of the trials' own."""
     timed = [sample._replace(elapsed_s=seconds[sample.trial]) for sample in known if seconds[sample.trial] > 0]
     compared = compare(timed, [PLACEMENT], plan.prior, {PLACEMENT: [REAL, TWIN]})
@@ -91,7 +91,7 @@ def _difference(
     }
     long = max(means.values()) >= (LEAST_PHASE_S if name[2] else LEAST_JOB_S)
     goal = (PHASE_GOAL if name[2] else JOB_GOAL) if long else None
-    return Difference(
+    return TwinDifference(
         workload=name[0], job=name[1], phase=name[2], pairs=comparison.repetitions,
         real_s=means[REAL], twin_s=means[TWIN],
         ratio=comparison.ratio, interval=comparison.interval, own_interval=comparison.own_interval, goal=goal,
@@ -105,7 +105,7 @@ def _change(interval: ConfidenceInterval | None) -> str:
 class DifferencesView(NamedTuple):
     """A `SectionView`."""
 
-    found: Sequence[Difference]
+    found: Sequence[TwinDifference]
 
     def summary_html(self) -> str:
         """How many goals are met, as a link to the section."""
@@ -160,6 +160,6 @@ class DifferencesView(NamedTuple):
         return f"Of {count.total()} long jobs and phases {counts}"
 
 
-def rows_of(all_differences: Sequence[Difference]) -> list[dict[str, Any]]:
+def rows_of(all_differences: Sequence[TwinDifference]) -> list[dict[str, Any]]:
     """As data, each with its verdict."""
     return [difference.model_dump() | {"verdict": difference.verdict} for difference in all_differences]

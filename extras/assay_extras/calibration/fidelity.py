@@ -6,7 +6,7 @@ The names are those of a profile's `expected`; a bound is the share by which a f
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from assay_extras.calibration.calibration import Calibration, Point
+from assay_extras.calibration.calibration import AccessPoint, Calibration
 
 MIB = 1 << 20
 STREAMS = (2, 4, 8)
@@ -28,7 +28,7 @@ REACHABLE = 0.95
 Judgement = Literal["pass", "fail", "beyond this machine", "not measured"]
 
 
-class Comparison(NamedTuple):
+class FidelityCheck(NamedTuple):
     """One named figure: measured, as the profile has it, and the most that this machine can show."""
 
     name: str
@@ -71,11 +71,11 @@ def named_figures(calibration: Calibration) -> dict[str, float]:
     return {name: value for name, value in figures.items() if value is not None}
 
 
-def compare(calibration: Calibration, ceilings: Mapping[str, float] | None = None) -> list[Comparison]:
+def compare(calibration: Calibration, ceilings: Mapping[str, float] | None = None) -> list[FidelityCheck]:
     """Every figure that the profile expects, in the order of `BOUNDS`. `ceilings` are a null drive's figures."""
     measured = named_figures(calibration)
     return [
-        Comparison(
+        FidelityCheck(
             name=name,
             measured=measured.get(name),
             expected=calibration.expected[name].value,
@@ -88,7 +88,7 @@ def compare(calibration: Calibration, ceilings: Mapping[str, float] | None = Non
     ]
 
 
-def _sequential_mb_s(points: tuple[Point, ...], direction: str) -> float | None:
+def _sequential_mb_s(points: tuple[AccessPoint, ...], direction: str) -> float | None:
     """1 MiB direct at depth 8 at the beginning: on a rotating disk, its outer tracks. The device before a file."""
     rates = {
         point.span: point.mb_s
@@ -100,7 +100,7 @@ def _sequential_mb_s(points: tuple[Point, ...], direction: str) -> float | None:
     return rates.get("device", rates.get("file"))
 
 
-def _random_iops(points: tuple[Point, ...], direction: str, depth: int) -> float | None:
+def _random_iops(points: tuple[AccessPoint, ...], direction: str, depth: int) -> float | None:
     """4 KiB direct; over the whole device where that was measured, else over the test file."""
     iops = {
         point.span: point.iops
@@ -111,7 +111,7 @@ def _random_iops(points: tuple[Point, ...], direction: str, depth: int) -> float
     return iops.get("device", iops.get("file"))
 
 
-def _streams_mb_s(points: tuple[Point, ...], streams: int) -> float | None:
+def _streams_mb_s(points: tuple[AccessPoint, ...], streams: int) -> float | None:
     """Buffered sequential readers, all together."""
     rates = [
         point.mb_s

@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 
 from assay.model.base import Frozen
 from assay.model.errors import AssayError, BadInputError
-from assay_extras.calibration.calibration import AccessPattern, Both, Point
+from assay_extras.calibration.calibration import AccessPattern, AccessPoint, Both
 
 # A drive that takes longer than this to write out its caches or to end its last requests is taken for hung.
 PATIENCE_S = 180
@@ -51,7 +51,7 @@ class Meter(Protocol):
         """As it tells it."""
         ...
 
-    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Point:
+    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> AccessPoint:
         """Do it and say how it went. Raises AssayError when it fails."""
         ...
 
@@ -71,7 +71,7 @@ class Fio(Frozen):
     program: Path
     version: str
 
-    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> Point:
+    def measure(self, access: AccessPattern, stretch: Stretch, limit: Limit) -> AccessPoint:
         """One fio run. Raises AssayError with fio's own words when it fails."""
         return parse_point(self._run(arguments(access, stretch, limit), limit.seconds + limit.ramp_s), access)
 
@@ -197,7 +197,7 @@ def _part_bytes(access: AccessPattern, stretch: Stretch) -> tuple[int, int]:
     return begin, max(part // _ALIGNMENT_BYTES * _ALIGNMENT_BYTES, access.block_bytes)
 
 
-def parse_point(output: str, access: AccessPattern) -> Point:
+def parse_point(output: str, access: AccessPattern) -> AccessPoint:
     """A point from fio's JSON. Raises AssayError when it says that a job failed, or nothing was done in the time."""
     job = _only_job(output)
     done = job[access.direction]
@@ -205,7 +205,7 @@ def parse_point(output: str, access: AccessPattern) -> Point:
         raise AssayError(f"fio completed no {access.direction} in the given time; give more with --seconds")
     latencies = job["sync"]["lat_ns"] if access.fsync == "each" else done["clat_ns"]
     percentiles = latencies.get("percentile", {})
-    return Point(
+    return AccessPoint(
         **access.model_dump(),
         mb_s=done["bw_bytes"] / 1e6,
         # Not fio's own figure, which leaves out requests that were begun in the ramp: at depth 32 on a disk, a tenth.

@@ -32,7 +32,7 @@ from assay.model.fact import Fact
 from assay.model.progress import Progress
 from assay.node.devices import sysfs_name
 from assay_extras.calibration.behaviour import PROBES_S, measure_behaviour
-from assay_extras.calibration.calibration import AccessPattern, Behaviour, Form, Knee, Point
+from assay_extras.calibration.calibration import AccessPattern, AccessPoint, Behaviour, Form, Knee
 from assay_extras.calibration.fio import LOG_WINDOW_MS, Limit, Meter, Stretch, direct_works
 
 _SECTOR_BYTES = 512
@@ -336,10 +336,10 @@ class Ground(Frozen):
     settle: Callable[[], object] = lambda: None
 
 
-class Measured(Frozen):
+class MeasuredMedium(Frozen):
     """What came of it; `file_bytes` is 0 without a test file."""
 
-    points: tuple[Point, ...]
+    points: tuple[AccessPoint, ...]
     doubts: tuple[Doubt, ...]
     file_bytes: int
     knee: Knee | None = None
@@ -348,7 +348,7 @@ class Measured(Frozen):
 
 def measure(
     ground: Ground, accesses: Sequence[AccessPattern], meter: Meter, seconds: float, progress: Progress
-) -> Measured:
+) -> MeasuredMedium:
     """Measure the accesses, each on the span it names. Raises BadInputError before anything is written.
 
     With direct accesses to a test file the medium's behaviour is measured, too.
@@ -356,7 +356,7 @@ def measure(
     behaves = any(access.span == "file" and not access.buffered for access in accesses)
     both_s = max(seconds - PROBES_S, 0.0) * _BOTH_SHARE
     ends = time.monotonic() + seconds - (both_s + min(PROBES_S, seconds / 3) if behaves else 0.0)
-    points: list[Point] = []
+    points: list[AccessPoint] = []
     progress.detail("lay out the test file")
     with _file(ground, accesses, meter, seconds * _LAYOUT_SHARE) as file:
         for number, access in enumerate(accesses):
@@ -373,7 +373,7 @@ def measure(
         if file is not None and behaves:
             progress.detail("both directions at once, and after idleness")
             behaviour = measure_behaviour(file.stretch, points, meter, both_s)
-    return Measured(
+    return MeasuredMedium(
         points=tuple(points),
         doubts=doubts_of(ground, accesses),
         file_bytes=file.stretch.span_bytes if file else 0,
@@ -496,7 +496,9 @@ def _timed(access: AccessPattern, seconds: float, ground: Ground, number: int) -
     return None
 
 
-def _sized(access: AccessPattern, seconds: float, before: Sequence[Point], file: LaidOut | None, number: int) -> Limit:
+def _sized(
+    access: AccessPattern, seconds: float, before: Sequence[AccessPoint], file: LaidOut | None, number: int
+) -> Limit:
     """What is written to the page cache, and out at the end, ends by its bytes.
 
     Memory takes more in a second than a disk writes in a minute.

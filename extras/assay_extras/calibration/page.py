@@ -32,8 +32,8 @@ from assay.report.charts.drawing import (
 from assay.report.templates import template, with_contents
 from assay.report.terminal import print_doubt
 from assay.report.words import number_text
-from assay_extras.calibration.calibration import Calibration, Point
-from assay_extras.calibration.fidelity import Comparison, compare
+from assay_extras.calibration.calibration import AccessPoint, Calibration
+from assay_extras.calibration.fidelity import FidelityCheck, compare
 
 DEPTH_COLOURS = (BLUE, SKY, GREEN, ORANGE, VERMILION, PINK)
 DIRECTION_COLOURS = {"read": BLUE, "write": VERMILION}
@@ -57,7 +57,7 @@ class PlotAxis(NamedTuple):
         return (value - self.first) / (self.last - self.first)
 
 
-class Curve(NamedTuple):
+class PlottedCurve(NamedTuple):
     """Points that belong together, from left to right."""
 
     name: str
@@ -65,7 +65,7 @@ class Curve(NamedTuple):
     points: Sequence[tuple[float, float]]
 
 
-def block_plots(points: Sequence[Point]) -> list[str]:
+def block_plots(points: Sequence[AccessPoint]) -> list[str]:
     """Throughput by block size and queue depth, direct, as SVG: a plot per pattern and direction that was measured.
 
     All have the same axes.
@@ -86,13 +86,15 @@ def block_plots(points: Sequence[Point]) -> list[str]:
         for point in sorted(direct, key=lambda point: (point.depth, point.block_bytes)):
             if f"{point.pattern} {point.direction}" == name:
                 of_depth.setdefault(point.depth, []).append((point.block_bytes / 1024, point.mb_s))
-        curves = [Curve(f"depth {depth}", colours[depth], curve_points) for depth, curve_points in of_depth.items()]
+        curves = [
+            PlottedCurve(f"depth {depth}", colours[depth], curve_points) for depth, curve_points in of_depth.items()
+        ]
         if curves:
             plots.append(_plot(name, curves, across, up))
     return plots
 
 
-def stream_plot(points: Sequence[Point]) -> str:
+def stream_plot(points: Sequence[AccessPoint]) -> str:
     """Throughput of all streams together, buffered, as SVG. Empty without data."""
     stream_points = [
         point
@@ -107,7 +109,9 @@ def stream_plot(points: Sequence[Point]) -> str:
     )
     across = PlotAxis("sequential streams at once", 0, counts[-1], counts)
     curves = [
-        Curve(way, colour, sorted((point.streams, point.mb_s) for point in stream_points if point.direction == way))
+        PlottedCurve(
+            way, colour, sorted((point.streams, point.mb_s) for point in stream_points if point.direction == way)
+        )
         for way, colour in DIRECTION_COLOURS.items()
     ]
     return _plot(
@@ -118,7 +122,7 @@ def stream_plot(points: Sequence[Point]) -> str:
     )
 
 
-def _plot(name: str, curves: Sequence[Curve], across: PlotAxis, up: PlotAxis) -> str:
+def _plot(name: str, curves: Sequence[PlottedCurve], across: PlotAxis, up: PlotAxis) -> str:
     """Curves with a ring at each point."""
     bottom, right = PLOT_TOP + PLOT_HEIGHT, PLOT_WIDTH - PLOT_RIGHT
 
@@ -154,7 +158,7 @@ BAR_CELLS = 4
 COLOURS = {"pass": "green", "fail": "red", "beyond this machine": "yellow", "not measured": "yellow"}
 
 
-class Line(NamedTuple):
+class MeasuredRow(NamedTuple):
     """One point in words."""
 
     access: str
@@ -168,10 +172,10 @@ class Line(NamedTuple):
     p99: str
 
 
-def lines(points: Sequence[Point]) -> list[Line]:
+def lines(points: Sequence[AccessPoint]) -> list[MeasuredRow]:
     """The points, in the order in which they were measured."""
     return [
-        Line(
+        MeasuredRow(
             access=f"{point.pattern} {point.direction}",
             block=bytes_text(point.block_bytes).replace(".0", ""),
             depth=str(point.depth),
@@ -186,7 +190,7 @@ def lines(points: Sequence[Point]) -> list[Line]:
     ]
 
 
-def comparison_lines(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
+def comparison_lines(comparisons: Sequence[FidelityCheck]) -> list[tuple[str, ...]]:
     """Figure, measured, profile, error in percent, bound, judgement and the profile's basis, in words."""
     return [
         (
@@ -251,7 +255,7 @@ def microseconds_text(value: float) -> str:
     return f"{value / 1000:.1f} ms" if value < 100_000 else f"{value / 1000:.0f} ms"
 
 
-def _how(point: Point) -> str:
+def _how(point: AccessPoint) -> str:
     parts = ["buffered" if point.buffered else "direct"]
     parts += [f"fsync {point.fsync}"] if point.fsync != "never" else []
     parts += ["whole disk"] if point.span == "device" and point.pattern == "random" else []
@@ -259,7 +263,7 @@ def _how(point: Point) -> str:
     return ", ".join(parts)
 
 
-def _in_memory(point: Point) -> bool:
+def _in_memory(point: AccessPoint) -> bool:
     return point.buffered and point.direction == "write" and point.fsync == "never"
 
 
@@ -268,7 +272,7 @@ def _bar(value: float, most: float) -> str:
     return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8]).strip()
 
 
-def _short_how(point: Point) -> str:
+def _short_how(point: AccessPoint) -> str:
     """In as few letters as a terminal of 80 columns leaves for it; fsync is only done on what was buffered."""
     if not point.buffered:
         return f"at {point.start_share:.0%}" if point.start_share else "direct"
@@ -307,7 +311,7 @@ def _table(calibration: Calibration) -> Table:
     return table
 
 
-def _comparison_table(comparisons: Sequence[Comparison]) -> Table:
+def _comparison_table(comparisons: Sequence[FidelityCheck]) -> Table:
     table = Table(
         title="against the profile",
         title_justify="left",

@@ -35,8 +35,8 @@ from assay_extras.energy.model import (
     EnergyAccount,
     PowerModel,
     PowerSeries,
+    PowerSpread,
     Ranged,
-    Spread,
     give_or_take,
 )
 
@@ -200,7 +200,7 @@ def power_over_time(account: EnergyAccount, span: Span) -> dict[tuple[str, str],
     }
 
 
-def node_spreads(account: EnergyAccount) -> dict[str, Spread]:
+def node_spreads(account: EnergyAccount) -> dict[str, PowerSpread]:
     """How each node's power, of all that may be added up, was spread over the half seconds of the run."""
     span = account.spans.get("run")
     components: dict[str, list[Pieces]] = {}
@@ -209,7 +209,7 @@ def node_spreads(account: EnergyAccount) -> dict[str, Spread]:
     watts = {node: added(pieces).values for node, pieces in components.items()}
     # Quartiles are linear between neighbours.
     return {
-        node: Spread(node, *map(float, numpy.percentile(samples, [0, 25, 50, 75, 100])))
+        node: PowerSpread(node, *map(float, numpy.percentile(samples, [0, 25, 50, 75, 100])))
         for node, samples in watts.items()
         if samples.size
     }

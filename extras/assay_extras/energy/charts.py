@@ -7,7 +7,7 @@ from assay.report.charts import drawing as svg
 from assay.report.charts.timeline import MOST_BINS, pointer_times, stack
 from assay.report.words import significant_text
 from assay.stats.timeline import Pieces, added
-from assay_extras.energy.model import Spread
+from assay_extras.energy.model import PowerSpread
 
 Power = Mapping[tuple[str, str], Pieces]
 """Watts by node and component."""
@@ -51,7 +51,7 @@ def power_chart(trial: str, power: Power, basis: Basis | None, span: Span, lengt
 ROW_PX, BOX_PX, AXIS_PX = 46, 16, 44
 
 
-def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
+def power_boxes(trials: Sequence[tuple[str, PowerSpread]]) -> str:
     """A box for each trial's node: quartiles, with whiskers to the least and the greatest; empty without any."""
     if not trials:
         return ""
@@ -75,7 +75,7 @@ def power_boxes(trials: Sequence[tuple[str, Spread]]) -> str:
     return svg.figure(panel.top + AXIS_PX, parts, "power of each node over the run, in watts")
 
 
-def _box(panel: svg.Panel, top: float, name: str, spread: Spread) -> list[str]:
+def _box(panel: svg.Panel, top: float, name: str, spread: PowerSpread) -> list[str]:
     least, first, middle, third, greatest = (
         panel.x(watts)
         for watts in (

@@ -149,7 +149,7 @@ class Efficiency(Frozen):
         return self.energy_j.times(self.seconds**2)
 
 
-class Spread(NamedTuple):
+class PowerSpread(NamedTuple):
     """A node's power over a stretch of time, as a box plot shows it: quartiles between the least and the greatest."""
 
     node: str

@@ -17,7 +17,7 @@ from assay_extras.energy.account import (
     phase_efficiency,
     power_over_time,
 )
-from assay_extras.energy.model import Efficiency, EnergyAccount, Ranged, Spread
+from assay_extras.energy.model import Efficiency, EnergyAccount, PowerSpread, Ranged
 from assay_extras.energy.nodes import node_energies
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
@@ -52,7 +52,7 @@ class TrialEnergy(NamedTuple):
     phases: dict[str, Efficiency]
     missing: tuple[str, ...]
     power: Mapping[tuple[str, str], Pieces]
-    spreads: Mapping[str, Spread]
+    spreads: Mapping[str, PowerSpread]
 
 
 def energy_of(tables: TrialTables) -> TrialEnergy:

@@ -18,9 +18,9 @@ from assay_extras.studies.values import (
     Difference,
     Field,
     Level,
-    Measured,
-    Point,
     Repeated,
+    StudyPoint,
+    StudyTable,
     Truth,
     difference,
     interval,
@@ -50,7 +50,7 @@ LARGEST, SMALLEST = "largest", "smallest"
 """Instead of a level: the largest or smallest that was measured at that place."""
 
 
-class Finding(Frozen):
+class Observation(Frozen):
     """One place of the table: what was seen there, and whether it speaks for the claim.
 
     `ratios` are the least and the most of single pairs, where it is seen by one ratio.
@@ -64,7 +64,7 @@ class Finding(Frozen):
 class Claim(Protocol):
     """A part of a statement."""
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each place at which the claim can be seen; none where the run does not speak of it."""
 
 
@@ -115,7 +115,7 @@ class Compare:
     base: Level
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each pair of points."""
         for group in by_level(measured, self.field, self.where):
             level, base = (resolved(named_level, group) for named_level in (self.level, self.base))
@@ -143,7 +143,7 @@ class Steps:
     field: Field
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each step."""
         for group in by_level(measured, self.field, self.where):
             levels = sorted(group, key=float)
@@ -165,7 +165,7 @@ class Flat:
     field: Field
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each group of points that differ in the field alone."""
         for group in by_level(measured, self.field, self.where):
             middles = {level: median(measured.of(point).values()) for level, point in group.items()}
@@ -180,16 +180,16 @@ class Flat:
                 )
 
 
-def by_level(measured: Measured, field: Field, conditions: Conditions) -> list[dict[Level, Point]]:
+def by_level(measured: StudyTable, field: Field, conditions: Conditions) -> list[dict[Level, StudyPoint]]:
     """Points that differ in one field alone, by its levels."""
-    groups_by_point: dict[Point, dict[Level, Point]] = {}
+    groups_by_point: dict[StudyPoint, dict[Level, StudyPoint]] = {}
     for point in measured.where(conditions):
         level: Level = getattr(point, field)
         groups_by_point.setdefault(point.at(field, "" if isinstance(level, str) else 0), {})[level] = point
     return list(groups_by_point.values())
 
 
-def resolved(level: Level, group: Mapping[Level, Point]) -> Level:
+def resolved(level: Level, group: Mapping[Level, StudyPoint]) -> Level:
     """The level itself, or the largest or smallest that was measured."""
     if level not in (LARGEST, SMALLEST):
         return level
@@ -197,7 +197,7 @@ def resolved(level: Level, group: Mapping[Level, Point]) -> Level:
 
 
 def beside(
-    measured: Measured, group: Mapping[Level, Point], base: Level, level: Level, tests: int = 1
+    measured: StudyTable, group: Mapping[Level, StudyPoint], base: Level, level: Level, tests: int = 1
 ) -> Difference | None:
     """The second of two levels of a group relative to the first; None where one is missing."""
     if base not in group or level not in group:
@@ -206,15 +206,15 @@ def beside(
 
 
 def _finding(
-    measured: Measured, relation: Relation, compared: Difference, label: str, field: Field, levels: tuple[Level, Level]
-) -> Finding:
-    level, base = (measured.level_text(field, named_level) for named_level in levels)
+    table: StudyTable, relation: Relation, compared: Difference, label: str, field: Field, levels: tuple[Level, Level]
+) -> Observation:
+    level, base = (table.level_text(field, named_level) for named_level in levels)
     text = f"{label}: {level} / {base} = {compared.words}{ASKED.get(relation, '')}"
-    return Finding(text=text, truth=truth_of(relation, compared), ratios=compared.ratios)
+    return Observation(text=text, truth=truth_of(relation, compared), ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
-class Effect:
+class Interaction:
     """What a change of `field` from `base` to `level` does at `across = more` beside what it does at `across = less`.
 
     `more gain`: the ratio of the two values is smaller at `more`; `same gain`: the ratios are the same; `more saved`:
@@ -231,7 +231,7 @@ class Effect:
     where: Conditions
     relation: Literal["more gain", "same gain", "more saved", "more apart"] = "more gain"
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each place at which all four values are there."""
         for group in by_level(measured, self.across, {**self.where, self.field: self.base}):
             more, less = (resolved(named_level, group) for named_level in (self.more, self.less))
@@ -249,17 +249,17 @@ class Effect:
                 text = f"{measured.label(group[more], self.across, self.field)}: {change}: {shown}"
                 if any(self._tells(measured, group[named_level]) for named_level in (less, more)):
                     truth = truth_of("same" if self.relation == "same gain" else "less", gains)
-                    yield Finding(text=text, truth=truth)
+                    yield Observation(text=text, truth=truth)
                 else:
-                    yield Finding(text=f"{text}, {_no_more(gains)}", truth="unclear")
+                    yield Observation(text=f"{text}, {_no_more(gains)}", truth="unclear")
 
-    def _tells(self, measured: Measured, base: Point) -> bool:
+    def _tells(self, measured: StudyTable, base: StudyPoint) -> bool:
         """Whether the change does anything there; of two places either would do, so that intervals are wider."""
         group = {self.base: base, self.level: base.at(self.field, self.level)}
         compared = beside(measured, group, self.base, self.level, tests=2)
         return compared is not None and compared.direction != 0
 
-    def _changes(self, measured: Measured, base: Point) -> Repeated:
+    def _changes(self, measured: StudyTable, base: StudyPoint) -> Repeated:
         first, second = measured.of(base), measured.of(base.at(self.field, self.level))
         shared = first.keys() & second.keys()
         if self.relation == "more saved":
@@ -274,7 +274,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadGap:
     """Over `field` the value varies much less at `across = less` than at `more`, if levels can be told apart at all."""
 
     field: Field
@@ -283,7 +283,7 @@ class Spread:
     more: Level
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each place with both."""
         for small in by_level(measured, self.field, {**self.where, self.across: self.less}):
             large = {level: point.at(self.across, self.more) for level, point in small.items()}
@@ -297,9 +297,9 @@ class Spread:
                     f"{more} {100 * spreads.first:+.0f} %"
                 )
                 if any(_distinct(measured, group) for group in (large, small)):
-                    yield Finding(text=text, truth=truth_of("much less", spreads))
+                    yield Observation(text=text, truth=truth_of("much less", spreads))
                 else:
-                    yield Finding(text=f"{text}, {_no_more(spreads)}", truth="unclear")
+                    yield Observation(text=f"{text}, {_no_more(spreads)}", truth="unclear")
 
 
 def _no_more(compared: Difference) -> str:
@@ -307,13 +307,13 @@ def _no_more(compared: Difference) -> str:
     return "no more than noise" if compared.pairs >= LEAST_PAIRS else "too few repetitions to tell"
 
 
-def _distinct(measured: Measured, group: Mapping[Level, Point]) -> bool:
+def _distinct(measured: StudyTable, group: Mapping[Level, StudyPoint]) -> bool:
     """Whether any two levels differ by more than noise; each pair's interval is the wider for their number."""
     pairs = list(combinations(group, 2))
     return any(compared.direction for pair in pairs if (compared := beside(measured, group, *pair, len(pairs))))
 
 
-def _spread(measured: Measured, group: Mapping[Level, Point]) -> Repeated:
+def _spread(measured: StudyTable, group: Mapping[Level, StudyPoint]) -> Repeated:
     """Of each repetition that has all levels: by how much its largest value exceeds its smallest, as a share."""
     every = [measured.of(point) for point in group.values()]
     shared = set.intersection(*(set(repeated_values) for repeated_values in every))
@@ -355,7 +355,7 @@ class Curve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
+class StraightLine:
     """The values fall on the straight line between the first level's and the last's, nearly.
 
     A value that is clearly off by more than 15 % of the difference between these two is not on the line; if all are
@@ -365,7 +365,7 @@ class Line:
     field: Field
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each curve of at least 3 levels."""
         for label, curve in _curves(measured, self.field, self.where):
             ends = curve.ends
@@ -373,12 +373,12 @@ class Line:
                 continue
             text = f"{label}: from {ends.first:.3g} to {ends.second:.3g}"
             if not ends.direction:
-                yield Finding(text=f"{text}, no more than noise", truth="unclear")
+                yield Observation(text=f"{text}, no more than noise", truth="unclear")
                 continue
             inner = range(1, len(curve.places) - 1)
             most = max(abs(median(curve.off(index)) / ends.change) for index in inner)
             known = [tuple(off / abs(ends.change) for off in interval(curve.off(index), len(inner))) for index in inner]
-            yield Finding(text=f"{text}, at most {100 * most:.0f} % off the line", truth=_on_line(known))
+            yield Observation(text=f"{text}, at most {100 * most:.0f} % off the line", truth=_on_line(known))
 
 
 def _on_line(offs: list[tuple[float, ...]]) -> Truth:
@@ -396,15 +396,15 @@ class Growth:
     shape: Literal["linear", "faster"]
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each curve of at least 3 levels."""
         for label, curve in _curves(measured, self.field, self.where):
             slopes = difference(curve.slope(0), curve.slope(len(curve.places) - 2))
             if slopes is None or slopes.ratio is None:
-                yield Finding(text=f"{label}: its parts do not all rise", truth="unclear")
+                yield Observation(text=f"{label}: its parts do not all rise", truth="unclear")
                 continue
             text = f"{label}: the last part is {slopes.words} times as steep as the first"
-            yield Finding(text=text, truth=self._truth(slopes, slopes.ratio))
+            yield Observation(text=text, truth=self._truth(slopes, slopes.ratio))
 
     def _truth(self, slopes: Difference, steeper: float) -> Truth:
         if self.shape == "linear":
@@ -424,7 +424,7 @@ class Near:
     where: Conditions
     off: float = NEAR
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each pair of points with a ratio."""
         for group in by_level(measured, self.field, self.where):
             if self.level not in group or self.base not in group:
@@ -437,7 +437,7 @@ class Near:
             truth: Truth = "yes" if least <= low and high <= most else "no" if low > most or high < least else "unclear"
             label = measured.label(group[self.base], self.field)
             levels = " / ".join(measured.level_text(self.field, named_level) for named_level in (self.level, self.base))
-            yield Finding(text=f"{label}: {levels} = {compared.words}", truth=truth, ratios=compared.ratios)
+            yield Observation(text=f"{label}: {levels} = {compared.words}", truth=truth, ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
@@ -449,7 +449,7 @@ class Across:
     base: Conditions
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each pair of points that are alike in all else."""
         for point in measured.where({**self.where, **self.base}):
             other = point._replace(**self.level)  # type: ignore[arg-type]
@@ -457,7 +457,7 @@ class Across:
             if compared is not None:
                 levels = " / ".join(f"({_levels(measured, end, tuple(self.base))})" for end in (other, point))
                 text = f"{measured.label(point, *self.base)}: {levels} = {compared.words}{ASKED.get(self.relation, '')}"
-                yield Finding(text=text, truth=truth_of(self.relation, compared), ratios=compared.ratios)
+                yield Observation(text=text, truth=truth_of(self.relation, compared), ratios=compared.ratios)
 
 
 @dataclass(frozen=True)
@@ -468,7 +468,7 @@ class Follows:
     leader: str
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each two places that differ in the leader, picked from all pairs of places; one if none do."""
         pairs = list(combinations(measured.where({**self.where, "metric": self.leader}), 2))
         clear = False
@@ -482,14 +482,14 @@ class Follows:
             fields = tuple(field for field in FIELDS if getattr(point, field) != getattr(other, field))
             levels = " / ".join(f"({_levels(measured, end, fields)})" for end in (other, point))
             truth: Truth = "yes" if compared.direction == led.direction else "no" if compared.direction else "unclear"
-            yield Finding(text=f"{levels}: {self.leader} {led.words}, {self.metric} {compared.words}", truth=truth)
+            yield Observation(text=f"{levels}: {self.leader} {led.words}, {self.metric} {compared.words}", truth=truth)
         if pairs and not clear:
-            yield Finding(
+            yield Observation(
                 text=f"of {len(pairs)} pairs of places none clearly differs in {self.leader}", truth="unclear"
             )
 
 
-def _levels(measured: Measured, point: Point, fields: Sequence[Field]) -> str:
+def _levels(measured: StudyTable, point: StudyPoint, fields: Sequence[Field]) -> str:
     return ", ".join(measured.level_text(field, getattr(point, field)) for field in fields)
 
 
@@ -506,7 +506,7 @@ class Like:
     far: Level
     where: Conditions
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """One for each place with all three."""
         for group in by_level(measured, self.field, self.where):
             if not {self.level, self.near, self.far} <= group.keys():
@@ -521,18 +521,20 @@ class Like:
             )
             text = f"{measured.label(group[self.level], self.field)}: {level} is "
             if not way.direction:
-                yield Finding(text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear")
+                yield Observation(
+                    text=f"{text}as both: no difference of {base} and {other} can be told", truth="unclear"
+                )
                 continue
             offs = [values[repetition] - near[repetition] for repetition in shared]
             low, high = sorted(off / way.change for off in interval(offs))
             off = low > LIKE_SHARE or high < -LIKE_SHARE
             truth: Truth = "yes" if max(-low, high) <= LIKE_SHARE else "no" if off else "unclear"
-            yield Finding(
+            yield Observation(
                 text=f"{text}{100 * median(offs) / way.change:.0f} % of the way from {base} to {other}", truth=truth
             )
 
 
-def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterator[tuple[str, Curve]]:
+def _curves(measured: StudyTable, field: Field, conditions: Conditions) -> Iterator[tuple[str, Curve]]:
     """Each with at least 3 levels that have a repetition in common, and where it is."""
     for group in by_level(measured, field, conditions):
         if len(group) < LEAST_LEVELS:
@@ -542,7 +544,7 @@ def _curves(measured: Measured, field: Field, conditions: Conditions) -> Iterato
             yield measured.label(next(iter(group.values())), field), curve
 
 
-def _curve(measured: Measured, group: Mapping[Level, Point]) -> Curve:
+def _curve(measured: StudyTable, group: Mapping[Level, StudyPoint]) -> Curve:
     levels = sorted(group, key=float)
     every = [measured.of(group[level]) for level in levels]
     shared = set.intersection(*(set(repeated_values) for repeated_values in every))
@@ -560,7 +562,7 @@ class Over:
     claim: Compare | Flat | Steps | Like
     least: int = 2
 
-    def findings(self, measured: Measured) -> Iterator[Finding]:
+    def findings(self, measured: StudyTable) -> Iterator[Observation]:
         """The claim's, at each level."""
         levels = dict.fromkeys(getattr(point, self.field) for point in measured.where(self.claim.where))
         every = [
@@ -571,27 +573,27 @@ class Over:
             yield from chain(*every)
 
 
-class Part(NamedTuple):
+class PlaceClaims(NamedTuple):
     """Claims of which `every` place must hold, `mostly` more than half of them, or `some`."""
 
     quantifier: Quantifier
     claims: tuple[Claim, ...]
 
 
-Check = tuple[Part, ...]
+Check = tuple[PlaceClaims, ...]
 """All parts must hold."""
 
 
-def every(*claims: Claim) -> Part:
+def every(*claims: Claim) -> PlaceClaims:
     """All places."""
-    return Part("every", claims)
+    return PlaceClaims("every", claims)
 
 
-def mostly(*claims: Claim) -> Part:
+def mostly(*claims: Claim) -> PlaceClaims:
     """More than half of the places."""
-    return Part("mostly", claims)
+    return PlaceClaims("mostly", claims)
 
 
-def some(*claims: Claim) -> Part:
+def some(*claims: Claim) -> PlaceClaims:
     """At least one place."""
-    return Part("some", claims)
+    return PlaceClaims("some", claims)

@@ -18,7 +18,7 @@ from assay.report.figures import FIGURES
 from assay.stats.nodes import nodes_of
 from assay_extras.studies.published import StudyExperiment
 from assay_extras.studies.storage import ALL_ATTRIBUTES, SOME_ATTRIBUTES
-from assay_extras.studies.values import Point
+from assay_extras.studies.values import StudyPoint
 
 NETWORKS: Mapping[int, str] = {10**9: "GbE", 16 * 10**9: "IPoIB"}
 """The study's names, by what a link of the study's nodes carries in bits a second."""
@@ -30,13 +30,13 @@ COLUMNS, USED_APART = "hbase.assay.columns", "used-apart"
 """The property, and its level with which tables keep the columns that jobs read apart from the others."""
 
 
-def hpc_values(record: Record) -> Iterator[tuple[Point, float]]:
+def hpc_values(record: Record) -> Iterator[tuple[StudyPoint, float]]:
     """Throughput of TestDFSIO; of the other workloads the time, the tasks' average in reduce, ED2P and power."""
     trial = record.trial
     name, network = trial.workload.name, _network(trial)
     if network is None or record.totals is None:
         return
-    base = Point(name, medium=trial.placement.name, network=network, nodes=len(trial.cluster.workers) + 1.0)
+    base = StudyPoint(name, medium=trial.placement.name, network=network, nodes=len(trial.cluster.workers) + 1.0)
     if name == "testdfsio":
         rate = record.outputs[0].summary.get("throughput_mib_s") if record.outputs else None
         if rate is not None:
@@ -95,7 +95,7 @@ def _joules(record: Record) -> dict[str, float]:
     return {node: value for node, value in joules.items() if node in at_work}
 
 
-def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
+def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[StudyPoint, float]]:
     """Bytes of drives and between nodes, in multiples of the input's, and times; of k-means per iteration.
 
     Bytes of an iteration include its part of those that other jobs move, such as the job that brings the centres into a
@@ -110,14 +110,14 @@ def storage_values(record: Record, experiment: StudyExperiment) -> Iterator[tupl
         return
     times = {"count": record.totals.elapsed_s}
     if workload.name == "word-frequency":
-        staging = Point("word-frequency", "staging", store=trial.store.kind)
+        staging = StudyPoint("word-frequency", "staging", store=trial.store.kind)
         yield from _bytes(record, staging, STAGING, read)
         base = staging.at("job", "count")
         staging_s = [step.seconds for step in record.steps if step.name == "stage"]
         times |= {"staging": staging_s[0], "staging and count": staging_s[0] + times["count"]} if staging_s else {}
     elif workload.name == "k-means" and iterations and (job := _iteration(trial)):
         count = experiment.points(int(workload.options.get("points", "1000000")))
-        base = Point(
+        base = StudyPoint(
             "k-means", job, f"k = {workload.options.get('k', '10')}", f"{count} points", store=trial.store.kind
         )
         times = {job: mean(each.elapsed_s for each in iterations)}
@@ -153,7 +153,9 @@ def _shares_processors(record: Record) -> bool:
     return asked is None or asked > record.machine.cores
 
 
-def _bytes(record: Record, base: Point, parts: tuple[Part, ...], input_bytes: float) -> Iterator[tuple[Point, float]]:
+def _bytes(
+    record: Record, base: StudyPoint, parts: tuple[Part, ...], input_bytes: float
+) -> Iterator[tuple[StudyPoint, float]]:
     """Of all nodes; of several also their mean and most, and what passed between them."""
     several = record.trial.cluster.workers or tuple(node for node in nodes_of(record) if node != MASTER)
     found = {"input": input_bytes}

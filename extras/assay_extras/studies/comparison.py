@@ -16,8 +16,8 @@ from assay.model.base import Frozen
 from assay.model.record import Record
 from assay.model.trial import Plan
 from assay_extras.studies import hpc, hybrid, storage, thesis
-from assay_extras.studies.claims import Check, Finding, Quantifier
-from assay_extras.studies.figures import Figure, figures
+from assay_extras.studies.claims import Check, Observation, Quantifier
+from assay_extras.studies.figures import StudyFigure, figures
 from assay_extras.studies.measured import read
 from assay_extras.studies.published import (
     Statement,
@@ -35,8 +35,8 @@ from assay_extras.studies.values import (
     Difference,
     Direction,
     Field,
-    Measured,
-    Point,
+    StudyPoint,
+    StudyTable,
     Truth,
     least_change,
 )
@@ -52,7 +52,7 @@ LEAST_RANKED = 3
 class CellBeside(Frozen):
     """One published value in its metric's unit, the measured median beside it (None where nothing was measured)."""
 
-    point: Point
+    point: StudyPoint
     published: float
     derived: bool
     measured: float | None
@@ -69,8 +69,8 @@ class ContrastBeside(Frozen):
     """
 
     field: Field
-    first: Point
-    second: Point
+    first: StudyPoint
+    second: StudyPoint
     published_ratio: float | None
     published_direction: Direction
     measured: Difference | None
@@ -126,7 +126,7 @@ def _too_short(measured: Difference, published_ratio: float | None) -> bool:
     return published_ratio is not None and abs(published_ratio - 1) * measured.first < measured.least
 
 
-def tables(study: StudyName, measured: Measured, *, scaled: bool = False) -> tuple[TableBeside, ...]:
+def tables(study: StudyName, measured: StudyTable, *, scaled: bool = False) -> tuple[TableBeside, ...]:
     """The published tables and figures of which the run, perhaps a scaled one, has something, in the study's order."""
     names = dict.fromkeys([*(cell.table for cell in cells(study)), *(contrast.table for contrast in contrasts(study))])
     all_tables = (_table(study, name, measured, scaled=scaled) for name in names)
@@ -137,7 +137,7 @@ def tables(study: StudyName, measured: Measured, *, scaled: bool = False) -> tup
     )
 
 
-def _table(study: StudyName, name: str, measured: Measured, *, scaled: bool) -> TableBeside:
+def _table(study: StudyName, name: str, measured: StudyTable, *, scaled: bool) -> TableBeside:
     beside = []
     for cell in cells(study):
         if cell.table == name:
@@ -198,13 +198,13 @@ class Judged(Frozen):
 
     statement: Statement
     verdict: Verdict
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Observation, ...] = ()
     places: Mapping[Truth, int] = {}
     reason: str = ""
 
 
 def judge(
-    statements: Sequence[Statement], checks: Mapping[str, Check], never: Mapping[str, str], measured: Measured
+    statements: Sequence[Statement], checks: Mapping[str, Check], never: Mapping[str, str], measured: StudyTable
 ) -> tuple[Judged, ...]:
     """Every statement, in order; `never` says of which no run can speak, and why."""
     return tuple(
@@ -213,7 +213,7 @@ def judge(
     )
 
 
-def _judge_statement(statement: Statement, check: Check, reason: str, measured: Measured) -> Judged:
+def _judge_statement(statement: Statement, check: Check, reason: str, measured: StudyTable) -> Judged:
     check = () if reason else check
     findings_by_part = [[finding for claim in part.claims for finding in claim.findings(measured)] for part in check]
     findings = tuple(
@@ -233,13 +233,13 @@ def _judge_statement(statement: Statement, check: Check, reason: str, measured: 
     return Judged(statement=statement, verdict=verdict, findings=findings, places=places)
 
 
-def _evidence(quantifier: Quantifier, findings: Sequence[Finding]) -> Sequence[Finding]:
+def _evidence(quantifier: Quantifier, findings: Sequence[Observation]) -> Sequence[Observation]:
     """Where one place is enough, only the places that are."""
     enough = [finding for finding in findings if finding.truth == "yes"]
     return enough if quantifier == "some" and enough else findings
 
 
-def _held(quantifier: Quantifier, findings: Sequence[Finding]) -> Verdict:
+def _held(quantifier: Quantifier, findings: Sequence[Observation]) -> Verdict:
     speaks_for, against = (_count(findings, truth) for truth in ("yes", "no"))
     enough = beyond_chance(len(findings))
     if quantifier == "some":
@@ -251,7 +251,7 @@ def _held(quantifier: Quantifier, findings: Sequence[Finding]) -> Verdict:
     return "refuted" if 2 * against > len(findings) else "undecided"
 
 
-def _count(findings: Sequence[Finding], truth: Truth) -> int:
+def _count(findings: Sequence[Observation], truth: Truth) -> int:
     return sum(finding.truth == truth for finding in findings)
 
 
@@ -304,7 +304,7 @@ class StudyComparison(Frozen):
     experiment: StudyExperiment
     source: str
     values: int
-    figures: tuple[Figure, ...]
+    figures: tuple[StudyFigure, ...]
     tables: tuple[TableBeside, ...]
     statements: tuple[Judged, ...]
     passed_over: Mapping[str, str]
@@ -345,7 +345,7 @@ class StudyComparison(Frozen):
         return tuple(statement for statement in self.statements if statement.verdict == verdict)
 
 
-def all_judged(experiment: StudyExperiment, measured: Measured) -> tuple[Judged, ...]:
+def all_judged(experiment: StudyExperiment, measured: StudyTable) -> tuple[Judged, ...]:
     """All statements of an experiment's study, by what it measured."""
     study = experiment.study
     never = {**NEVER[study], **(NEVER_SCALED[study] if experiment.scaled else {})}

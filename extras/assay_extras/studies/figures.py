@@ -16,7 +16,7 @@ from assay_extras.studies import hpc
 from assay_extras.studies.claims import Conditions, of, where
 from assay_extras.studies.hybrid import SHARES, SIZES, TASKS, curve
 from assay_extras.studies.published import StudyExperiment, contrasts
-from assay_extras.studies.values import UNITS, Field, Level, Measured, Point, level_text
+from assay_extras.studies.values import UNITS, Field, Level, StudyPoint, StudyTable, level_text
 
 NOTHING_ASSUMED = NoisePrior(deviation=0, freedom=0, source="assumption")
 """Of times; a figure may show rates and shares."""
@@ -98,14 +98,14 @@ class Dot(Frozen):
     published: float | None
 
 
-class Line(Frozen):
+class FigureLine(Frozen):
     """All places of one level, from left to right."""
 
     level: Level
     dots: tuple[Dot, ...]
 
 
-class Figure(Frozen):
+class StudyFigure(Frozen):
     """One figure with its lines; `metric` is the first line's, which tells the unit."""
 
     name: str
@@ -113,10 +113,10 @@ class Figure(Frozen):
     across: Field
     lines_are: Field
     metric: str
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
 
 
-def figures(experiment: StudyExperiment, measured: Measured) -> tuple[Figure, ...]:
+def figures(experiment: StudyExperiment, measured: StudyTable) -> tuple[StudyFigure, ...]:
     """The figures of this experiment of which something was measured; none for one that has tables only."""
     shapes = next(
         (shapes_of_experiment for name, shapes_of_experiment in SHAPES.items() if experiment.is_or_copies(name)), ()
@@ -125,23 +125,25 @@ def figures(experiment: StudyExperiment, measured: Measured) -> tuple[Figure, ..
     return tuple(figure_ for figure_ in all_figures if figure_ is not None)
 
 
-def _figure(experiment: StudyExperiment, shape: Shape, measured: Measured) -> Figure | None:
-    by_level: dict[Level, list[Point]] = {}
+def _figure(experiment: StudyExperiment, shape: Shape, measured: StudyTable) -> StudyFigure | None:
+    by_level: dict[Level, list[StudyPoint]] = {}
     for point in measured.where(shape.where):
         by_level.setdefault(getattr(point, shape.lines), []).append(point)
     if not by_level:
         return None
     lines = [
-        Line(level=level, dots=_dots(experiment, shape.across, by_level[level], measured))
+        FigureLine(level=level, dots=_dots(experiment, shape.across, by_level[level], measured))
         for level in sorted(by_level, key=_order)
     ]
-    return Figure(
+    return StudyFigure(
         name=shape.name, about=shape.about, across=shape.across, lines_are=shape.lines,
         metric=next(iter(by_level.values()))[0].metric, lines=tuple(lines),
     )  # fmt: skip
 
 
-def _dots(experiment: StudyExperiment, across: Field, points: Sequence[Point], measured: Measured) -> tuple[Dot, ...]:
+def _dots(
+    experiment: StudyExperiment, across: Field, points: Sequence[StudyPoint], measured: StudyTable
+) -> tuple[Dot, ...]:
     """In the order of the axis; the noise of their intervals is that of all places of the line together."""
     placed = sorted((float(getattr(point, across)), point) for point in points)
     every = [tuple(measured.of(point).values()) for _, point in placed]
@@ -160,7 +162,7 @@ def _middle(values: Sequence[float], noise: Noise) -> Median:
     return Median(value=median(values), values=len(values), interval=None)
 
 
-def _published(experiment: StudyExperiment, point: Point, measured: Measured) -> float | None:
+def _published(experiment: StudyExperiment, point: StudyPoint, measured: StudyTable) -> float | None:
     """By the first published ratio of this point to one that was measured."""
     for contrast in contrasts(experiment.study):
         base = measured.of(contrast.first)
@@ -194,7 +196,7 @@ NAMES: dict[Field, str] = {
 }  # fmt: skip
 
 
-class Cell(NamedTuple):
+class FigureCell(NamedTuple):
     """One value of a figure's table: the median, its interval, where the published ratio lies; empty without."""
 
     value: str
@@ -208,7 +210,7 @@ class FigureView(NamedTuple):
     title: str
     svg: str
     header: tuple[str, ...]
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[FigureCell]]]
 
 
 class _Panel(NamedTuple):
@@ -228,7 +230,7 @@ class _Panel(NamedTuple):
         return TOP_PX + PLOT_PX * (1 - value / self.greatest)
 
 
-def figure_view(shown_figure: Figure) -> FigureView:
+def figure_view(shown_figure: StudyFigure) -> FigureView:
     """Drawn and as a table."""
     places = _places(shown_figure)
     by_place = [{dot.at: dot for dot in line.dots} for line in shown_figure.lines]
@@ -241,7 +243,7 @@ def figure_view(shown_figure: Figure) -> FigureView:
     )
 
 
-def _svg(shown_figure: Figure, names: Sequence[str], places: Sequence[float]) -> str:
+def _svg(shown_figure: StudyFigure, names: Sequence[str], places: Sequence[float]) -> str:
     logarithmic = places[0] > 0 and places[-1] >= LOG_FROM * places[0]
     axis = _axis(shown_figure) + (", logarithmic" if logarithmic else "")
     panel = _Panel(
@@ -278,7 +280,7 @@ def _frame(panel: _Panel, places: Sequence[float], axis: str, unit: str) -> str:
     return "".join([*parts, text(right, bottom + 36, axis, 'text-anchor="end"')])
 
 
-def _line(panel: _Panel, shown_figure: Figure, line: Line, index: int, name: str) -> str:
+def _line(panel: _Panel, shown_figure: StudyFigure, line: FigureLine, index: int, name: str) -> str:
     """The medians joined, then each with its interval; the published beside."""
     colour, shape, dash = (kind[index % len(kind)] for kind in (PALETTE, MARKS, DASHES))
     aside = (index - (len(shown_figure.lines) - 1) / 2) * ASIDE_PX
@@ -331,11 +333,11 @@ def _legend(names: Sequence[str]) -> tuple[str, float]:
     return "".join(parts), y + 10
 
 
-def _cell(dot: Dot | None) -> Cell:
+def _cell(dot: Dot | None) -> FigureCell:
     if dot is None:
-        return Cell("-", "", "")
+        return FigureCell("-", "", "")
     interval = dot.middle.interval
-    return Cell(
+    return FigureCell(
         value=number_text(dot.middle.value),
         interval=f"{number_text(interval.low)} to {number_text(interval.high)}" if interval else "",
         published="" if dot.published is None else f"{PUBLISHED}: {number_text(dot.published)}",
@@ -348,27 +350,27 @@ def _told(dot: Dot, unit: str) -> str:
     return f"{cell.value} {unit} ({'; '.join(rest)})"
 
 
-def _places(shown_figure: Figure) -> list[float]:
+def _places(shown_figure: StudyFigure) -> list[float]:
     return sorted({dot.at for line in shown_figure.lines for dot in line.dots})
 
 
-def _greatest(line: Line) -> float:
+def _greatest(line: FigureLine) -> float:
     return max(
         max(dot.middle.value, dot.published or 0.0, dot.middle.interval.high if dot.middle.interval else 0.0)
         for dot in line.dots
     )
 
 
-def _name(shown_figure: Figure, line: Line) -> str:
+def _name(shown_figure: StudyFigure, line: FigureLine) -> str:
     label = level_text(shown_figure.lines_are, line.level)
     return "job" if label == "elapsed" else label
 
 
-def _unit(shown_figure: Figure) -> str:
+def _unit(shown_figure: StudyFigure) -> str:
     return UNITS.get(shown_figure.metric, "seconds")
 
 
-def _axis(shown_figure: Figure) -> str:
+def _axis(shown_figure: StudyFigure) -> str:
     return (
         "file size, GB"
         if (shown_figure.metric, shown_figure.across) == ("throughput", "size")

@@ -13,8 +13,8 @@ from assay_extras.studies.claims import (
     Check,
     Claim,
     Compare,
-    Effect,
     Follows,
+    Interaction,
     Relation,
     against,
     every,
@@ -42,11 +42,11 @@ def power(level: str, relation: Relation, base: str) -> Claim:
 CHECKS: Mapping[str, Check] = {
     "H01": (mostly(network("GbE", "less", "IPoIB", RATES)),),
     "H02": (every(network("GbE", "same", "IPoIB", READ, nodes=3)),),
-    "H03": (every(Effect("network", "IPoIB", "GbE", "nodes", LARGEST, SMALLEST, READ)),),
+    "H03": (every(Interaction("network", "IPoIB", "GbE", "nodes", LARGEST, SMALLEST, READ)),),
     "H04": (every(network("GbE", "less", "IPoIB", WRITE)),),
     "H08": (
         every(drive("hdd", "less", "ssd", RATES)),
-        every(Effect("medium", "ssd", "hdd", "nodes", SMALLEST, LARGEST, RATES)),
+        every(Interaction("medium", "ssd", "hdd", "nodes", SMALLEST, LARGEST, RATES)),
     ),
     "H10": (every(drive("ssd", "same", "hdd", WORDS)),),
     "H11": (every(network("IPoIB", "same", "GbE", WORDS)),),
@@ -54,14 +54,14 @@ CHECKS: Mapping[str, Check] = {
     "H16": (every(Compare("nodes", LARGEST, "less", SMALLEST, of(WORDS, metric="ed2p"))),),
     "H18": (
         every(drive("ssd", "less", "hdd", SORT)),
-        every(Effect("medium", "hdd", "ssd", "nodes", SMALLEST, LARGEST, SORT)),
+        every(Interaction("medium", "hdd", "ssd", "nodes", SMALLEST, LARGEST, SORT)),
     ),
     "H19": (
         every(
             network("IPoIB", "less", "GbE", SORT, medium="hdd", nodes=(9, 13)),
             network("IPoIB", "less", "GbE", SORT, medium="ssd", nodes=(5, 9)),
         ),
-        every(Effect("network", "GbE", "IPoIB", "nodes", LARGEST, SMALLEST, SORT)),
+        every(Interaction("network", "GbE", "IPoIB", "nodes", LARGEST, SMALLEST, SORT)),
     ),
     "H26": (every(drive("ssd", "less", "hdd", SORT, metric="ed2p")),),
     "H29": (every(network("IPoIB", "less", "GbE", RANKS)),),

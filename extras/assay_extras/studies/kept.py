@@ -21,7 +21,7 @@ from assay.model.trial import Plan
 from assay.record.reading import first_of
 from assay_extras.studies.measured import read
 from assay_extras.studies.published import study_experiment
-from assay_extras.studies.values import Level, Measured, Point
+from assay_extras.studies.values import Level, StudyPoint, StudyTable
 
 FILE = "studies.json"
 _YEAR_10000_MS = 253_402_300_800_000
@@ -30,11 +30,11 @@ _YEAR_10000_MS = 253_402_300_800_000
 class Values(Frozen):
     """What was measured at one point in each repetition, in the point's unit."""
 
-    point: Point
+    point: StudyPoint
     repetitions: Mapping[int, Number]
 
     @field_serializer("point")
-    def _fields(self, point: Point) -> dict[str, Level]:
+    def _fields(self, point: StudyPoint) -> dict[str, Level]:
         """By name, without those that don't apply."""
         return {field: level for field, level in point._asdict().items() if level}
 
@@ -53,9 +53,9 @@ class StudyRun(Frozen):
     values: tuple[Values, ...]
 
     @cached_property
-    def measured(self) -> Measured:
+    def measured(self) -> StudyTable:
         """The values by their points."""
-        return Measured({values.point: values.repetitions for values in self.values}, self.inputs)
+        return StudyTable({values.point: values.repetitions for values in self.values}, self.inputs)
 
     @property
     def day(self) -> str:

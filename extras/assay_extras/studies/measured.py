@@ -15,7 +15,7 @@ from assay.stats.sample import Trials
 from assay.stats.trial_summary import summarise
 from assay_extras.studies.clusters import hpc_values, storage_values
 from assay_extras.studies.published import SCALED, StudyExperiment, dataset_names
-from assay_extras.studies.values import PHASES, Measured, Point, level_text
+from assay_extras.studies.values import PHASES, StudyPoint, StudyTable, level_text
 
 GRAPH_WORKLOADS = ("mutual-friends", "triangles", "components")
 ITERATION = "iteration "
@@ -26,7 +26,7 @@ _DECIMAL_GB = 1e9
 class MeasuredTrials(NamedTuple):
     """What was measured, and for each trial that could not be used the reason."""
 
-    measured: Measured
+    measured: StudyTable
     passed_over: dict[str, str]
 
 
@@ -35,7 +35,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> MeasuredTria
 
     Of several kinds of machines only the one with most trials is read: pairs of trials are of one machine.
     """
-    values: dict[Point, dict[int, float]] = {}
+    values: dict[StudyPoint, dict[int, float]] = {}
     names: dict[str, str] = {}
     passed_over: dict[str, str] = {}
     summaries = Trials(list(map(summarise, records)))
@@ -54,7 +54,7 @@ def read(records: Sequence[Record], experiment: StudyExperiment) -> MeasuredTria
         for point, value in found:
             values.setdefault(point, {})[repetition] = value
         names |= input_names(record.trial, experiment) if found else {}
-    return MeasuredTrials(Measured(values, names), passed_over)
+    return MeasuredTrials(StudyTable(values, names), passed_over)
 
 
 def input_names(trial: Trial, experiment: StudyExperiment) -> dict[str, str]:
@@ -90,7 +90,7 @@ def _unusable(summary: TrialSummary) -> str:
     return "its output is wrong" if summary.outcome is Outcome.FAIL else ""
 
 
-def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
+def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[StudyPoint, float]]:
     workload = record.trial.workload
     if experiment.study == "hybrid":
         if workload.name == "sort":
@@ -105,7 +105,7 @@ def _values(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point
         yield from _graph(record)
 
 
-def _graph(record: Record) -> Iterator[tuple[Point, float]]:
+def _graph(record: Record) -> Iterator[tuple[StudyPoint, float]]:
     """Each job's phases and times, of components' iterations their sums too; and the processor's of the whole run.
 
     A run that ends after some iterations stands for all: each moves the whole graph. One iteration alone does not.
@@ -114,7 +114,7 @@ def _graph(record: Record) -> Iterator[tuple[Point, float]]:
     dataset = dataset_names().get(trial.dataset.get or trial.dataset.make or trial.dataset.name)
     if dataset is None:
         return
-    base = Point(trial.workload.name, "", _settings(trial), dataset, trial.placement.name)
+    base = StudyPoint(trial.workload.name, "", _settings(trial), dataset, trial.placement.name)
     jobs = {job.name: [job] for job in record.jobs}
     if trial.workload.name == "components" and trial.workload.options.get("iterations") != "1":
         jobs["all iterations"] = [job for job in record.jobs if job.name.startswith(ITERATION)]
@@ -154,17 +154,17 @@ def _processor(record: Record) -> dict[str, float]:
     return {"iowait": 100 * wait / total, "busy": 100 * (total - rest - drives) / total}
 
 
-def _testdfsio(record: Record) -> Iterator[tuple[Point, float]]:
+def _testdfsio(record: Record) -> Iterator[tuple[StudyPoint, float]]:
     trial = record.trial
     size = trial.workload.options.get("file_size")
     rate = record.outputs[0].summary.get("throughput_mib_s") if record.outputs else None
     if size is not None and rate is not None:
         name = f"testdfsio-{trial.workload.variant}"
         gigabytes = TypeAdapter(ByteSize).validate_python(size) / _DECIMAL_GB
-        yield Point(name, "", _settings(trial), "", trial.placement.name, "throughput", gigabytes), float(rate)
+        yield StudyPoint(name, "", _settings(trial), "", trial.placement.name, "throughput", gigabytes), float(rate)
 
 
-def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, float]]:
+def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[StudyPoint, float]]:
     trial, job = record.trial, record.jobs[0]
     size = trial.workload.options.get("size")
     block, buffer, streams = (
@@ -174,7 +174,7 @@ def _sort(record: Record, experiment: StudyExperiment) -> Iterator[tuple[Point, 
     share = _ssd_share(trial)
     if size is None or block is None or buffer is None or streams is None or share is None:
         return
-    point = Point(
+    point = StudyPoint(
         "sort", "sort", medium=share, size=experiment.data_gb(TypeAdapter(ByteSize).validate_python(size)),
         block=experiment.block_mb(block / _MIB), buffer=experiment.block_mb(buffer), streams=streams,
     )  # fmt: skip

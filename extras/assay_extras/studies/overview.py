@@ -29,7 +29,7 @@ from assay_extras.studies.comparison import (
 from assay_extras.studies.kept import StudyRun, Values
 from assay_extras.studies.published import StudyName, contrasts, experiments, statements, study_experiment
 from assay_extras.studies.score import Judgeable, Score, scored
-from assay_extras.studies.values import LEAST_PAIRS, Difference, Measured, Point, Truth, level_text, student
+from assay_extras.studies.values import LEAST_PAIRS, Difference, StudyPoint, StudyTable, Truth, level_text, student
 
 GOAL_DECIDED, GOAL_AGREED = 0.7, 0.9
 """Shares of the comparisons that can be decided, and of those decided."""
@@ -78,7 +78,7 @@ class Compared(Judgeable):
         return self.low <= self.published_ratio <= self.high
 
 
-class Group(Frozen):
+class ExperimentGroup(Frozen):
     """The comparisons of one experiment. `repetitions` are those that would decide 70 % (None: more than 30).
 
     `smaller` are the undecided that rule out an effect as large as the study's, `alike` the agreeing whose interval
@@ -156,7 +156,7 @@ class Coverage(Frozen):
     by_scale: int
 
 
-class Overview(Frozen):
+class StudiesOverview(Frozen):
     """All comparisons, each once, by the run with most pairs; the counts of each experiment and of all; and statements.
 
     `score` is None where nothing can be scored. `coverage` has a row for each study, and one for all.
@@ -165,17 +165,17 @@ class Overview(Frozen):
     """
 
     comparisons: tuple[Compared, ...]
-    groups: tuple[Group, ...]
-    all: Group
+    groups: tuple[ExperimentGroup, ...]
+    all: ExperimentGroup
     statements: tuple[StatementVerdicts, ...] = ()
     score: Score | None = None
     coverage: tuple[Coverage, ...] = ()
 
 
-def overview(runs: Iterable[StudyRun]) -> Overview | None:
+def overview(runs: Iterable[StudyRun]) -> StudiesOverview | None:
     """Of all runs that have a comparison of a study's, or speak of a statement; None where none does."""
     runs = tuple(runs)
-    comparisons: dict[tuple[Point, Point], Compared] = {}
+    comparisons: dict[tuple[StudyPoint, StudyPoint], Compared] = {}
     for run in runs:
         experiment = study_experiment(run.experiment)
         if experiment is not None:
@@ -192,7 +192,7 @@ def overview(runs: Iterable[StudyRun]) -> Overview | None:
     groups = tuple(
         _group(name, [comparison for comparison in every if comparison.experiment == name]) for name in names
     )
-    return Overview(
+    return StudiesOverview(
         comparisons=every, groups=groups, all=_group("all", every), statements=verdicts,
         score=scored(
             [comparison for comparison in every if comparison.tested],
@@ -221,7 +221,7 @@ def _together(by_run: Sequence[tuple[StudyRun, Judged]]) -> list[tuple[StudyRun,
     if experiment is None:
         return list(by_run[:1])
     every = (values for run, _ in speaking for values in run.values)
-    measured = Measured({values.point: values.repetitions for values in sorted(every, key=_repetitions)})
+    measured = StudyTable({values.point: values.repetitions for values in sorted(every, key=_repetitions)})
     statement_id = speaking[0][1].statement.id
     (joint,) = (judged for judged in all_judged(experiment, measured) if judged.statement.id == statement_id)
     return [(run, joint) for run, _ in speaking]
@@ -320,9 +320,9 @@ def _study(name: str) -> StudyName | None:
 
 def _comparisons(
     experiment: str, beside: Sequence[TableBeside], names: Mapping[str, str]
-) -> list[tuple[tuple[Point, Point], Compared]]:
+) -> list[tuple[tuple[StudyPoint, StudyPoint], Compared]]:
     """What was measured; a pair that two tables have is one comparison, of the first table."""
-    comparisons: dict[tuple[Point, Point], Compared] = {}
+    comparisons: dict[tuple[StudyPoint, StudyPoint], Compared] = {}
     for table in beside:
         for contrast in table.contrasts:
             if contrast.measured is not None and (contrast.first, contrast.second) not in comparisons:
@@ -360,13 +360,13 @@ def _compared(
     )
 
 
-def _group(name: str, every: Sequence[Compared]) -> Group:
+def _group(name: str, every: Sequence[Compared]) -> ExperimentGroup:
     possible = [comparison for comparison in every if comparison.agreement in POSSIBLE]
     ties, too_short = (
         [comparison for comparison in every if comparison.agreement == kind] for kind in ("published tie", "too short")
     )
     known = [comparison.deviation**2 for comparison in possible if comparison.deviation is not None]
-    return Group(
+    return ExperimentGroup(
         name=name,
         possible=len(possible),
         decided=sum(comparison.decided for comparison in possible),

@@ -13,7 +13,14 @@ from assay.report.templates import template
 from assay_extras.studies.comparison import POSSIBLE, Agreement
 from assay_extras.studies.figures import MARKS
 from assay_extras.studies.kept import StudyRun
-from assay_extras.studies.overview import GOAL_AGREED, GOAL_DECIDED, Compared, Group, Overview, StatementVerdicts
+from assay_extras.studies.overview import (
+    GOAL_AGREED,
+    GOAL_DECIDED,
+    Compared,
+    ExperimentGroup,
+    StatementVerdicts,
+    StudiesOverview,
+)
 from assay_extras.studies.score_view import ScoreTable, headline, score_tables
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
@@ -68,7 +75,7 @@ class _Scale:
         return TOP_PX + INSET_PX + (PLOT_PX - 2 * INSET_PX) * (1 - self.share(value))
 
 
-def overview_svg(overview: Overview) -> str:
+def overview_svg(overview: StudiesOverview) -> str:
     """Each comparison that can be decided as a dot with its interval; full where it is decided."""
     drawn = [
         _Dot(comparison, comparison.published_ratio, comparison.measured_ratio)
@@ -158,7 +165,7 @@ def label(experiment: str) -> str:
     return f"{study}, {kind} {'-'.join(rest)}"
 
 
-def overview_columns(overview: Overview) -> list[Column]:
+def overview_columns(overview: StudiesOverview) -> list[Column]:
     """The table: a row for each experiment, and one for all."""
     rows = [_row(group) for group in (*overview.groups, overview.all)]
     return [
@@ -175,7 +182,7 @@ def score_columns(shown: ScoreTable) -> list[Column]:
     ]
 
 
-def overview_markdown(overview: Overview, runs: Sequence[StudyRun]) -> str:
+def overview_markdown(overview: StudiesOverview, runs: Sequence[StudyRun]) -> str:
     """The tables of experiments and of their runs; every comparison, those that differ first; and those left out."""
     groups = table(HEADER, [_row(group) for group in (*overview.groups, overview.all)])
     parts = [wrapped(sentence) for sentence in (headline(overview), goal_words(overview.all)) if sentence]
@@ -214,7 +221,7 @@ def _detail(comparison: Compared) -> tuple[str, ...]:
     return (comparison.table, comparison.place, comparison.of, published, _measured(comparison), direction)
 
 
-def goal_words(group: Group) -> str:
+def goal_words(group: ExperimentGroup) -> str:
     """How far the goals are met, and what was left out."""
     decided = group.decided / group.possible if group.possible else 0.0
     agreed = group.agreed / group.decided if group.decided else 0.0
@@ -234,7 +241,7 @@ def goal_words(group: Group) -> str:
     )
 
 
-def statements_words(overview: Overview) -> str:
+def statements_words(overview: StudiesOverview) -> str:
     """How many statements came out how, each by its clearest verdicts; nothing without any."""
     all_statements = overview.statements
     both = sum(bool(statement.confirmed and statement.refuted) for statement in all_statements)
@@ -265,7 +272,7 @@ def _statement_row(statement: StatementVerdicts) -> tuple[str, ...]:
     return (statement.id, statement.claim, *named, places, ratios, statement.scale or "-")
 
 
-def _row(group: Group) -> tuple[str, ...]:
+def _row(group: ExperimentGroup) -> tuple[str, ...]:
     return (
         "all" if group.name == "all" else label(group.name),
         f"{group.decided} of {group.possible}",

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Literal
 
 from assay.model.base import Frozen
-from assay_extras.studies.values import PUBLISHED_SHARE, Direction, Field, Level, Point, published_direction
+from assay_extras.studies.values import PUBLISHED_SHARE, Direction, Field, Level, StudyPoint, published_direction
 
 StudyName = Literal["thesis", "hybrid", "hpc", "storage"]
 BASES = (
@@ -19,16 +19,16 @@ BASES = (
 """Which settings are set against which."""
 
 
-class Cell(Frozen):
+class PublishedCell(Frozen):
     """One published value, in seconds or its metric's unit. `derived`: computed from printed ones."""
 
     table: str
-    point: Point
+    point: StudyPoint
     value: float
     derived: bool = False
 
 
-class Contrast(Frozen):
+class PublishedContrast(Frozen):
     """Two published values, or how they relate: `second` over `first` at two levels of one field.
 
     `set_up`: whatever was measured, its direction follows from how the experiment is set up, so that it is no evidence;
@@ -37,8 +37,8 @@ class Contrast(Frozen):
 
     table: str
     field: Field
-    first: Point
-    second: Point
+    first: StudyPoint
+    second: StudyPoint
     ratio: float | None
     direction: Direction
     set_up: bool = False
@@ -56,16 +56,18 @@ class Statement(Frozen):
 
 
 @cache
-def cells(study: StudyName) -> tuple[Cell, ...]:
+def cells(study: StudyName) -> tuple[PublishedCell, ...]:
     """All published values; the hybrid and the HPC study give changes alone."""
     if study == "storage":
         return tuple(map(_storage_cell, _rows("storage_values.csv")))
     if study != "thesis":
         return ()
     return tuple(
-        Cell(
+        PublishedCell(
             table=f"Table {row['table']}",
-            point=Point(row["workload"], row["job"], row["settings"], row["dataset"], row["medium"], row["metric"]),
+            point=StudyPoint(
+                row["workload"], row["job"], row["settings"], row["dataset"], row["medium"], row["metric"]
+            ),
             value=float(row["seconds"]),
             derived=row["kind"] == "derived",
         )
@@ -74,7 +76,7 @@ def cells(study: StudyName) -> tuple[Cell, ...]:
 
 
 @cache
-def contrasts(study: StudyName) -> tuple[Contrast, ...]:
+def contrasts(study: StudyName) -> tuple[PublishedContrast, ...]:
     """Every comparison of two levels of one field that differ in nothing else, in the order of the tables."""
     if study == "hybrid":
         return tuple(_hybrid_change(row) for row in _rows("hybrid_changes.csv"))
@@ -116,44 +118,46 @@ def _media_before(medium: str) -> tuple[str, ...]:
     return media[: media.index(medium)]
 
 
-def _contrast(by_point: Mapping[Point, Cell], second: Cell, field: Field, level: Level) -> Contrast | None:
+def _contrast(
+    by_point: Mapping[StudyPoint, PublishedCell], second: PublishedCell, field: Field, level: Level
+) -> PublishedContrast | None:
     first = by_point.get(second.point.at(field, level))
     if first is None:
         return None
     a, b = first.value, second.value
-    return Contrast(
+    return PublishedContrast(
         table=second.table, field=field, first=first.point, second=second.point,
         ratio=b / a if a and b else None, direction=published_direction(a, b),
     )  # fmt: skip
 
 
-def _thesis_change(row: Mapping[str, str]) -> Contrast:
-    point = Point(row["workload"], row["job"], row["to_settings"], row["dataset"], row["medium"], row["metric"])
+def _thesis_change(row: Mapping[str, str]) -> PublishedContrast:
+    point = StudyPoint(row["workload"], row["job"], row["to_settings"], row["dataset"], row["medium"], row["metric"])
     first = point.at("settings", row["from_settings"])
     return _change(f"Table {row['table']}", "settings", first, point, float(row["percent"]))
 
 
-def _hybrid_change(row: Mapping[str, str]) -> Contrast:
+def _hybrid_change(row: Mapping[str, str]) -> PublishedContrast:
     size, block, buffer, streams = (float(row[name]) for name in ("data_gb", "block_mb", "buffer_mb", "streams"))
-    point = Point(
+    point = StudyPoint(
         "sort", "sort", medium=row["to_share_percent"], size=size, block=block, buffer=buffer, streams=streams
     )
     first = point.at("medium", row["from_share_percent"])
     return _change(f"Figure {row['figure']}", "medium", first, point, float(row["percent"]))
 
 
-def _hpc_change(row: Mapping[str, str]) -> Contrast:
+def _hpc_change(row: Mapping[str, str]) -> PublishedContrast:
     """Of the network where that differs, else of the medium."""
-    second = Point(row["workload"], medium=row["to_medium"], network=row["to_network"], nodes=float(row["nodes"]))
+    second = StudyPoint(row["workload"], medium=row["to_medium"], network=row["to_network"], nodes=float(row["nodes"]))
     field: Field = "network" if row["from_network"] != row["to_network"] else "medium"
     first = second.at(field, row[f"from_{field}"])
     return _change(f"Figure {row['figure']}", field, first, second, float(row["percent"]))
 
 
-def _storage_cell(row: Mapping[str, str]) -> Cell:
-    point = Point(row["workload"], row["job"], row["settings"], row["dataset"], metric=row["metric"])
+def _storage_cell(row: Mapping[str, str]) -> PublishedCell:
+    point = StudyPoint(row["workload"], row["job"], row["settings"], row["dataset"], metric=row["metric"])
     point = point.at("store", row["store"])
-    return Cell(table=row["place"], point=point, value=float(row["value"]), derived=row["kind"] == "derived")
+    return PublishedCell(table=row["place"], point=point, value=float(row["value"]), derived=row["kind"] == "derived")
 
 
 SET_UP = (("staging", "disk write"), ("staging", "network"), ("count", "disk write"), ("count", "network"))
@@ -165,7 +169,7 @@ SET_UP_SCALED = (("staging", "elapsed"), ("staging and count", "elapsed"))
 """Job and metric that a scaled run can't show: making the text and the programs' starts take most of that time."""
 
 
-def _storage_contrasts() -> tuple[Contrast, ...]:
+def _storage_contrasts() -> tuple[PublishedContrast, ...]:
     """HBase beside HDFS; and of HDFS what was written beside what was read, and what the job did beside its staging.
 
     The latter follow from the set-up: staging writes each block as often as `replication` says and reads nothing, the
@@ -188,10 +192,10 @@ def _storage_contrasts() -> tuple[Contrast, ...]:
     return tuple(storage_contrasts)
 
 
-def _change(table: str, field: Field, first: Point, second: Point, percent: float) -> Contrast:
+def _change(table: str, field: Field, first: StudyPoint, second: StudyPoint, percent: float) -> PublishedContrast:
     ratio = 1 + percent / 100
     direction: Direction = 0 if abs(ratio - 1) <= PUBLISHED_SHARE else -1 if ratio < 1 else 1
-    return Contrast(table=table, field=field, first=first, second=second, ratio=ratio, direction=direction)
+    return PublishedContrast(table=table, field=field, first=first, second=second, ratio=ratio, direction=direction)
 
 
 def _rows(name: str) -> list[dict[str, str]]:

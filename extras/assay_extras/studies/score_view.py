@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay_extras.studies.overview import Coverage, Overview
+from assay_extras.studies.overview import Coverage, StudiesOverview
 from assay_extras.studies.score import CLASS_WORDS, Agreed, Corrected, RatioError, Score
 from assay_extras.studies.values import LEVEL
 
@@ -17,7 +17,7 @@ class ScoreTable(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
 
-def headline(overview: Overview) -> str:
+def headline(overview: StudiesOverview) -> str:
     """What the runs show of the studies, the guesses that need no run beside it; nothing where nothing is scored."""
     score = overview.score
     if score is None:
@@ -38,7 +38,7 @@ def headline(overview: Overview) -> str:
     )
 
 
-def short_headline(overview: Overview) -> str:
+def short_headline(overview: StudiesOverview) -> str:
     """The same in a line."""
     score = overview.score
     if score is None:
@@ -67,7 +67,7 @@ def _kappa_words(forecast: Agreed) -> str:
     return f"Cohen's kappa {forecast.kappa:.2f}{interval}"
 
 
-def score_tables(overview: Overview) -> list[ScoreTable]:
+def score_tables(overview: StudiesOverview) -> list[ScoreTable]:
     """Classes, guesses, errors, corrections, coverage: those of which there is something."""
     score = overview.score
     scored = [] if score is None else [_classes(score), _forecasts(score), _errors(score), _corrections(score)]

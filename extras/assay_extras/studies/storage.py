@@ -16,7 +16,7 @@ from assay_extras.studies.claims import (
     Claim,
     Compare,
     Conditions,
-    Effect,
+    Interaction,
     Near,
     Relation,
     every,
@@ -60,7 +60,7 @@ def twice(field: Any, level: str, base: str, **more: Any) -> Claim:
 CHECKS: Mapping[str, Check] = {
     "S-C01": (every(on_hdfs("disk read", STAGING, "much less")),),
     "S-C03": (every(evenly("disk write", of(STAGING, store="hdfs"))),),
-    "S-C05": (every(Effect("store", "hdfs", "hbase", "metric", "network", "mean disk", STAGING)),),
+    "S-C05": (every(Interaction("store", "hdfs", "hbase", "metric", "network", "mean disk", STAGING)),),
     "S-C06": (every(Near("store", "hbase", "hdfs", THREE_TIMES, of(STAGING, metric="elapsed"), off=THREE_OFF)),),
     "S-C07": (every(on_hdfs("disk read", COUNT)),),
     "S-C08": (every(on_hdfs("disk write", COUNT, "far less")),),
@@ -78,7 +78,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "S-C20": (
         every(
-            Effect(
+            Interaction(
                 "store", "hdfs", "hbase", "job", SOME_ATTRIBUTES, ALL_ATTRIBUTES,
                 where(workload="k-means", metric="elapsed"),
             )

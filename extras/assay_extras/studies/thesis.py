@@ -11,10 +11,10 @@ from assay_extras.studies.claims import (
     Claim,
     Compare,
     Conditions,
-    Effect,
     Flat,
+    Interaction,
     Over,
-    Part,
+    PlaceClaims,
     against,
     every,
     mostly,
@@ -41,12 +41,12 @@ drive, settings = partial(against, "medium"), partial(against, "settings")
 
 def hdd_gains(level: str, base: str, places: Conditions, **more: Any) -> Claim:
     """The hard disk gains more from other settings than the second SSD."""
-    return Effect("settings", base, level, "medium", "hdd", "ssd2", of(places, **more))
+    return Interaction("settings", base, level, "medium", "hdd", "ssd2", of(places, **more))
 
 
 def hdd_saves(level: str, base: str, places: Conditions, **more: Any) -> Claim:
     """Other settings take more seconds off the hard disk's time than off the second SSD's."""
-    return Effect("settings", base, level, "medium", "hdd", "ssd2", of(places, **more), "more saved")
+    return Interaction("settings", base, level, "medium", "hdd", "ssd2", of(places, **more), "more saved")
 
 
 WRITE = where(workload="testdfsio-write", metric="throughput")
@@ -106,7 +106,7 @@ ELAPSED = of(YOUTUBE, metric="elapsed")
 TRIANGLES_CHECKS: Mapping[str, Check] = {
     "T18": tuple(every(Over("dataset", Compare("medium", ssd, "less", "hdd", COUNTING))) for ssd in SSDS),
     "T19": (every(drive("ssd2", "same", "hdd", FORMING, metric="reduce")),),
-    "T20": (every(Effect("medium", "hdd", "ssd2", "job", "closing", "triads", EACH, "more apart")),),
+    "T20": (every(Interaction("medium", "hdd", "ssd2", "job", "closing", "triads", EACH, "more apart")),),
     "T21": (
         every(
             *(drive(ssd, "same", "hdd", CLOSING, settings="defaults", dataset=SMALL, metric="total") for ssd in SSDS)
@@ -166,7 +166,7 @@ LARGEST_OF = tuple(of(job, dataset=("YouTube", "Orkut")) for job in (TRIPLES, CL
 MERGING = LARGEST_OF[1:]
 
 
-def somewhere(ahead: Sequence[str], behind: str) -> Part:
+def somewhere(ahead: Sequence[str], behind: str) -> PlaceClaims:
     """One of some drives is ahead of another in some phase of some job."""
     return some(*(drive(medium, "less", behind, job, metric=PHASES) for job in JOBS for medium in ahead))
 
@@ -185,7 +185,9 @@ COMPONENTS_CHECKS: Mapping[str, Check] = {
         every(drive("ssd2", "less", "hdd", PLAIN, dataset=HUGE, metric=("map", "shuffle"))),
         every(drive("ssd2", "less", "ssd1", PLAIN, dataset=HUGE, metric=("map", "shuffle"))),
         every(
-            Effect("medium", "hdd", "ssd2", "dataset", "Orkut", "LiveJournal", of(PLAIN, metric=("map", "shuffle")))
+            Interaction(
+                "medium", "hdd", "ssd2", "dataset", "Orkut", "LiveJournal", of(PLAIN, metric=("map", "shuffle"))
+            )
         ),
     ),
     "T36": (
@@ -236,7 +238,7 @@ COMPONENTS_CHECKS: Mapping[str, Check] = {
         every(*(settings("customs", "less", base, job, metric="map") for job, base in FASTER_MAPS)),
         every(
             *(
-                Effect("settings", base, "customs", "medium", "hdd", "ssd2", of(job, metric="map"), "same gain")
+                Interaction("settings", base, "customs", "medium", "hdd", "ssd2", of(job, metric="map"), "same gain")
                 for job, base in FASTER_MAPS
             )
         ),

@@ -31,7 +31,7 @@ Repeated = Mapping[int, float]
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
-class Point(NamedTuple):
+class StudyPoint(NamedTuple):
     """The place of one value. A field that does not apply is empty or 0.
 
     `medium` is `hdd`, `ssd1` or `ssd2` in the thesis, the SSD's share in percent (`0` to `100`) in the hybrid study,
@@ -55,9 +55,9 @@ class Point(NamedTuple):
     nodes: float = 0
     store: str = ""
 
-    def at(self, field: Field, level: Level) -> "Point":
+    def at(self, field: Field, level: Level) -> "StudyPoint":
         """The same place but for one field."""
-        return Point(**{**self._asdict(), field: level})
+        return StudyPoint(**{**self._asdict(), field: level})
 
     def label(self, *but: Field, names: Mapping[str, str] = NO_NAMES) -> str:
         """In words, without some fields: `closing, customs, Orkut, merge`; `names` has what a word here stands for."""
@@ -84,17 +84,17 @@ def _word(field: str, level: Level) -> str:
     return f"{level:g} {unit}"
 
 
-class Measured:
+class StudyTable:
     """Values by point and repetition. Of a point that comes twice in one repetition the first value stays.
 
     `names` has, by the study's word for an input, what stood for it: `generated at 0.006 of YouTube's size`.
     """
 
-    def __init__(self, values: Mapping[Point, Repeated], names: Mapping[str, str] = NO_NAMES) -> None:
+    def __init__(self, values: Mapping[StudyPoint, Repeated], names: Mapping[str, str] = NO_NAMES) -> None:
         self._values = values
         self.names = names
 
-    def label(self, point: Point, *but: Field) -> str:
+    def label(self, point: StudyPoint, *but: Field) -> str:
         """A point in words, its inputs by what was measured."""
         return point.label(*but, names=self.names)
 
@@ -103,7 +103,7 @@ class Measured:
         word = level_text(field, level)
         return self.names.get(word, word)
 
-    def noise(self, of: Point) -> NoisePrior | None:
+    def noise(self, of: StudyPoint) -> NoisePrior | None:
         """Of the logarithm of a ratio within one repetition, by the pairs of one job and metric, in seconds.
 
         It counts no more degrees of freedom than an analysis of variance of the same values would have beside a
@@ -113,14 +113,14 @@ class Measured:
 
     @cached_property
     def _noises(self) -> dict[tuple[str, str, str], NoisePrior]:
-        groups: dict[tuple[str, str, str], list[Point]] = {}
+        groups: dict[tuple[str, str, str], list[StudyPoint]] = {}
         for point, values in self._values.items():
             if point.metric not in UNITS and len(values) >= LEAST_PAIRS and median(values.values()) >= LEAST_S:
                 groups.setdefault((point.workload, point.job, point.metric), []).append(point)
         priors = {key: self._prior(points) for key, points in groups.items()}
         return {key: prior for key, prior in priors.items() if prior is not None}
 
-    def _prior(self, points: Sequence[Point]) -> NoisePrior | None:
+    def _prior(self, points: Sequence[StudyPoint]) -> NoisePrior | None:
         pairs = [
             log_ratios(self._values[first], self._values[second])
             for first, second in combinations(points, 2)
@@ -137,18 +137,20 @@ class Measured:
         others = (len(points) - 2) * min(spread.freedom for spread in known)
         return prior.model_copy(update={"freedom": min(prior.freedom, float(others))})
 
-    def difference(self, first: Point, second: Point, least: float = 0.0, tests: int = 1) -> "Difference | None":
+    def difference(
+        self, first: StudyPoint, second: StudyPoint, least: float = 0.0, tests: int = 1
+    ) -> "Difference | None":
         """`difference` of what was measured at two points, with the noise of the run."""
         return difference(self.of(first), self.of(second), least, tests, self.noise(first))
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def of(self, point: Point) -> Repeated:
+    def of(self, point: StudyPoint) -> Repeated:
         """The values of a point; none where nothing was measured."""
         return self._values.get(point, {})
 
-    def where(self, conditions: "Mapping[Field, Level | tuple[Level, ...]]") -> Iterator[Point]:
+    def where(self, conditions: "Mapping[Field, Level | tuple[Level, ...]]") -> Iterator[StudyPoint]:
         """The points that meet all conditions: a level, or one of several; in the order of measuring."""
         for point in self._values:
             if all(_is_one(getattr(point, field), level_s) for field, level_s in conditions.items()):

@@ -17,9 +17,9 @@ from assay_extras.studies.comparison import (
     TableBeside,
     Verdict,
 )
-from assay_extras.studies.figures import Cell, FigureView, figure_view
+from assay_extras.studies.figures import FigureCell, FigureView, figure_view
 from assay_extras.studies.published import StudyExperiment
-from assay_extras.studies.values import LEAST_INPUT, LEVEL, UNITS, Point, level_text
+from assay_extras.studies.values import LEAST_INPUT, LEVEL, UNITS, StudyPoint, level_text
 
 STUDY_CLASSES: dict[Verdict | Agreement, str] = {
     "confirmed": "pass", "refuted": "fail", "undecided": "note", "agrees": "pass", "differs": "unknown",
@@ -257,13 +257,13 @@ def _table_view(table: TableBeside, names: Mapping[str, str]) -> TableView:
     )
 
 
-def _about(points: Sequence[Point], names: Mapping[str, str]) -> str:
+def _about(points: Sequence[StudyPoint], names: Mapping[str, str]) -> str:
     """What all points of a table have in common, its metric apart."""
     first = points[0]
     shared = first
     for name, level in first._asdict().items():
         if name == "metric" or any(getattr(point, name) != level for point in points):
-            shared = Point(**{**shared._asdict(), name: "" if isinstance(level, str) else 0})
+            shared = StudyPoint(**{**shared._asdict(), name: "" if isinstance(level, str) else 0})
     return shared.label(names=names)
 
 
@@ -317,7 +317,7 @@ def _statement(statement: StatementView) -> str:
     return "\n".join([head, *findings, *more])
 
 
-def _figure_cell(cell: Cell) -> str:
+def _figure_cell(cell: FigureCell) -> str:
     beside = "; ".join(part for part in (cell.interval, cell.published) if part)
     return f"{cell.value} ({beside})" if beside else cell.value
 

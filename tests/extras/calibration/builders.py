@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from assay.model.drive_profile import Figure
-from assay_extras.calibration.calibration import AccessPattern, Both, Calibration, Point
+from assay_extras.calibration.calibration import AccessPattern, AccessPoint, Both, Calibration
 from assay_extras.calibration.fio import Limit, Stretch
 from assay_extras.calibration.measure import buffered_accesses, direct_accesses
 
@@ -35,7 +35,7 @@ class FakeMeter:
 
 
 def a_point(access, mb_s=100.0):
-    return Point(
+    return AccessPoint(
         **access.model_dump(),
         mb_s=mb_s,
         iops=mb_s * 1e6 / access.block_bytes,

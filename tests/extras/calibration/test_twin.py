@@ -14,7 +14,7 @@ from assay.report.terminal import print_report
 from assay.stats.decision import compares_twin
 from assay.stats.noise import ConfidenceInterval
 from assay_extras.calibration import twin
-from assay_extras.calibration.differences import Difference, DifferencesView, differences, rows_of
+from assay_extras.calibration.differences import DifferencesView, TwinDifference, differences, rows_of
 from assay_extras.calibration.twin import Request, busy_share, check_jobs, check_place, write_experiment
 from tests.builders import a_measured_run, summaries
 from tests.report.made_runs import made_run, made_trials, page, two_jobs
@@ -183,7 +183,7 @@ def test_drives_of_these_names_that_are_both_emulated_are_a_choice():
     ("low", "high", "verdict"), [(0.95, 1.09, "met"), (0.85, 1.05, "open"), (1.05, 1.3, "open"), (1.12, 1.3, "missed")]
 )
 def test_a_goal_is_met_only_where_all_of_the_interval_is_within_it(low, high, verdict):
-    one = Difference(
+    one = TwinDifference(
         workload="x", job="sort", pairs=3, real_s=20, twin_s=20, ratio=1.0, interval=ConfidenceInterval(low=low, high=high),
         goal=0.1,
     )  # fmt: skip

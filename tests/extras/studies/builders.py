@@ -8,22 +8,22 @@ from assay.model.scale import ScaleReport
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, StoreSpec, WorkloadSpec
 from assay_extras.studies.comparison import StudyComparison, compare
 from assay_extras.studies.published import cells
-from assay_extras.studies.values import PHASES, Measured, Point
+from assay_extras.studies.values import PHASES, StudyPoint, StudyTable
 from tests.builders import NO_PHASES, STAGES, a_record, a_trial, device_reports, pure
 
 
-def the_published() -> Measured:
+def the_published() -> StudyTable:
     """The thesis' own times, as if each of three repetitions had measured them; with the phases' sums."""
     values = {cell.point: cell.value for cell in cells("thesis")}
     for point in [one for one in values if one.metric == "map"]:
         parts = [point.at("metric", phase) for phase in PHASES]
         if all(part in values for part in parts):
             values[point.at("metric", "total")] = sum(values[part] for part in parts)
-    return Measured({point: dict.fromkeys((1, 2, 3), seconds) for point, seconds in values.items()})
+    return StudyTable({point: dict.fromkeys((1, 2, 3), seconds) for point, seconds in values.items()})
 
 
-def some_values(*repetitions, **fields) -> dict[Point, dict[int, float]]:
-    return {Point(**fields): dict(enumerate(repetitions, 1))}
+def some_values(*repetitions, **fields) -> dict[StudyPoint, dict[int, float]]:
+    return {StudyPoint(**fields): dict(enumerate(repetitions, 1))}
 
 
 def a_graph_job(name: str, phases, elapsed_s: float | None = None) -> JobRecord:

@@ -2,19 +2,19 @@
 
 import pytest
 
-from assay_extras.studies.claims import Compare, Effect, Like, Over, Spread, Steps, some, where
+from assay_extras.studies.claims import Compare, Interaction, Like, Over, SpreadGap, Steps, some, where
 from assay_extras.studies.comparison import judge
 from assay_extras.studies.published import Statement
-from assay_extras.studies.values import Measured, Point
+from assay_extras.studies.values import StudyPoint, StudyTable
 
 JOB = where(metric="elapsed")
 
 
-def measured(times: dict[tuple[str, float], float]) -> Measured:
+def measured(times: dict[tuple[str, float], float]) -> StudyTable:
     """Seconds by share of SSD and sort buffer, three repetitions with a little noise."""
-    return Measured(
+    return StudyTable(
         {
-            Point("sort", medium=share, buffer=buffer): {turn: seconds * (1 + 0.001 * turn) for turn in (1, 2, 3)}
+            StudyPoint("sort", medium=share, buffer=buffer): {turn: seconds * (1 + 0.001 * turn) for turn in (1, 2, 3)}
             for (share, buffer), seconds in times.items()
         }
     )
@@ -54,7 +54,7 @@ def test_two_levels_are_no_steps():
 
 
 def test_further_apart_is_so_either_way():
-    apart = Effect("medium", "0", "100", "buffer", 100.0, 20.0, JOB, "more apart")
+    apart = Interaction("medium", "0", "100", "buffer", 100.0, 20.0, JOB, "more apart")
     even = {("0", 20.0): 100.0, ("100", 20.0): 95.0}
     assert truths(apart, {**even, ("0", 100.0): 100.0, ("100", 100.0): 60.0}) == ["yes"]
     assert truths(apart, {**even, ("0", 100.0): 60.0, ("100", 100.0): 100.0}) == ["yes"]
@@ -62,7 +62,7 @@ def test_further_apart_is_so_either_way():
 
 
 def test_where_a_change_does_nothing_at_either_level_it_does_no_more_at_one():
-    gain = Effect("medium", "0", "100", "buffer", 100.0, 20.0, JOB)
+    gain = Interaction("medium", "0", "100", "buffer", 100.0, 20.0, JOB)
     even = {("0", 20.0): 100.0, ("100", 20.0): 100.0, ("0", 100.0): 100.0}
     assert truths(gain, {**even, ("100", 100.0): 90.0}) == ["yes"]
     assert truths(gain, {**even, ("100", 100.0): 110.0}) == ["no"]
@@ -71,20 +71,23 @@ def test_where_a_change_does_nothing_at_either_level_it_does_no_more_at_one():
 
 
 def test_a_spread_is_much_less_below_half_of_the_other():
-    narrow = Spread("buffer", "medium", "100", "0", JOB)
+    narrow = SpreadGap("buffer", "medium", "100", "0", JOB)
     hdd = {("0", 20.0): 100.0, ("0", 100.0): 140.0}
     assert truths(narrow, {**hdd, ("100", 20.0): 60.0, ("100", 100.0): 63.0}) == ["yes"]
     assert truths(narrow, {**hdd, ("100", 20.0): 60.0, ("100", 100.0): 78.0}) == ["no"]
 
 
 def test_a_spread_that_is_noise_on_both_sides_says_nothing():
-    narrow = Spread("buffer", "medium", "100", "0", JOB)
+    narrow = SpreadGap("buffer", "medium", "100", "0", JOB)
     times = {
         ("0", 20.0): (100.0, 102.0, 100.0), ("0", 100.0): (101.0, 100.0, 101.0),
         ("100", 20.0): (50.0, 62.0, 50.0), ("100", 100.0): (60.0, 50.0, 61.0),
     }  # fmt: skip
-    seen = Measured(
-        {Point("sort", medium=share, buffer=buffer): dict(enumerate(own, 1)) for (share, buffer), own in times.items()}
+    seen = StudyTable(
+        {
+            StudyPoint("sort", medium=share, buffer=buffer): dict(enumerate(own, 1))
+            for (share, buffer), own in times.items()
+        }
     )
     (found,) = narrow.findings(seen)
     assert found.truth == "unclear"
@@ -95,7 +98,9 @@ def test_most_of_a_whole_is_more_than_half():
     half = Compare("metric", "reduce", "most of", "total", where())
     for reduce_s, truth in ((90.0, "yes"), (40.0, "no")):
         values = {"reduce": reduce_s, "total": 100.0}
-        seen = Measured({Point("sort", metric=name): dict.fromkeys((1, 2, 3), one) for name, one in values.items()})
+        seen = StudyTable(
+            {StudyPoint("sort", metric=name): dict.fromkeys((1, 2, 3), one) for name, one in values.items()}
+        )
         assert [one.truth for one in half.findings(seen)] == [truth]
 
 

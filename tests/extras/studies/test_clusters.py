@@ -12,7 +12,7 @@ from assay_extras.studies.kept import study_run
 from assay_extras.studies.overview import overview
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.storage import COUNT, evenly
-from assay_extras.studies.values import Measured, Point
+from assay_extras.studies.values import StudyPoint, StudyTable
 from assay_extras.studies.view import study_view
 from tests.extras.studies.builders import a_cluster_trial, the_comparison, thrice, verdicts
 
@@ -196,9 +196,11 @@ def test_what_hdfs_reads_writes_and_sends(drives, more, refuted):
 
 @pytest.mark.parametrize(("most", "truth"), [(1.0, "yes"), (1.2, "yes"), (1.5, "no")])
 def test_nodes_that_read_alike_read_evenly_although_repetitions_vary(most, truth):
-    point = Point("word-frequency", "count", metric="most disk read", store="hdfs")
+    point = StudyPoint("word-frequency", "count", metric="most disk read", store="hdfs")
     by_repetition = {number: most * (1 + number / 10_000) for number in (1, 2, 3)}
-    measured = Measured({point: by_repetition, point.at("metric", "mean disk read"): dict.fromkeys((1, 2, 3), 1.0001)})
+    measured = StudyTable(
+        {point: by_repetition, point.at("metric", "mean disk read"): dict.fromkeys((1, 2, 3), 1.0001)}
+    )
     (finding,) = evenly("disk read", COUNT).findings(measured)
     assert finding.truth == truth
 
@@ -395,8 +397,8 @@ def test_points_stand_for_the_studys_and_iterations_for_one_another():
     (network, _) = found.tables
     assert (network.name, network.cells[0].measured) == ("Figure 6.6", pytest.approx(2.4))
     points = dict(storage_values(record, study_experiment("storage-figures-6.5-6.6-scaled")))
-    assert Point("k-means", "iteration", "k = 10", "10000000 points", store="hdfs") in points
-    assert Point("k-means", "iteration", "k = 10", "1000000 points", store="hdfs") in dict(
+    assert StudyPoint("k-means", "iteration", "k = 10", "10000000 points", store="hdfs") in points
+    assert StudyPoint("k-means", "iteration", "k = 10", "1000000 points", store="hdfs") in dict(
         storage_values(record, study_experiment("storage-figures-6.5-6.6"))
     )
 

@@ -7,7 +7,7 @@ from assay.model.doubt import CheckResult, Outcome
 from assay.model.record import Status
 from assay_extras.studies.comparison import compare
 from assay_extras.studies.published import study_experiment
-from assay_extras.studies.values import Point
+from assay_extras.studies.values import StudyPoint
 from tests.builders import a_plan, a_record
 from tests.extras.studies.builders import a_graph_trial, a_rate_trial, a_sort_trial, the_comparison, thrice, verdicts
 
@@ -80,7 +80,9 @@ def test_directions_ranks_and_ratios_beside_the_published():
     assert (found.agreed, found.decided, found.possible, found.count("published tie")) == (3, 3, 3, 1)
 
     cell = next(
-        one for one in table.cells if one.point == Point("triangles", "closing", "defaults", "YouTube", "hdd", "merge")
+        one
+        for one in table.cells
+        if one.point == StudyPoint("triangles", "closing", "defaults", "YouTube", "hdd", "merge")
     )
     assert (cell.measured, cell.repetitions) == (pytest.approx(80.16), 3)
     assert table.ranks is not None
@@ -192,8 +194,8 @@ def test_iterations_are_added_up_and_the_first_stands_apart():
         ),
     )
     whole = {one.point: one.measured for table in found.tables for one in table.cells if one.measured}
-    assert whole[Point("components", "all iterations", "defaults", "Orkut", "hdd", "map")] == 15.0
-    assert whole[Point("components", "iteration 1", "defaults", "Orkut", "hdd", "map")] == 10.0
+    assert whole[StudyPoint("components", "all iterations", "defaults", "Orkut", "hdd", "map")] == 15.0
+    assert whole[StudyPoint("components", "iteration 1", "defaults", "Orkut", "hdd", "map")] == 10.0
     # The processor waits longer for the hard disk, but is as busy: the second half of T41 can't be told.
     assert verdicts(found)["T41"] == "undecided"
     # What the emulated drive took of it is no work of the jobs.

@@ -7,7 +7,7 @@ from math import exp
 import pytest
 
 from assay_extras.studies.comparison import beyond_chance
-from assay_extras.studies.values import Measured, Point, difference, published_direction
+from assay_extras.studies.values import StudyPoint, StudyTable, difference, published_direction
 
 
 def repeated(*values):
@@ -94,9 +94,9 @@ def without_effects(chance, *, repetitions, unlike):
             for settings in ("defaults", "containers", "customs"):
                 for medium in ("hdd", "ssd2"):
                     own = noise[job, metric] * exp(chance.gauss(0, unlike / 2))
-                    place = Point("triangles", job, settings, "YouTube", medium, metric)
+                    place = StudyPoint("triangles", job, settings, "YouTube", medium, metric)
                     values[place] = {number: 10 * exp(chance.gauss(0, own)) for number in range(repetitions)}
-    return Measured(values)
+    return StudyTable(values)
 
 
 @pytest.mark.parametrize(("repetitions", "unlike"), [(3, 0.0), (4, 0.3), (4, 0.6)])
@@ -118,10 +118,10 @@ def test_without_effects_one_comparison_in_twenty_has_a_direction(repetitions, u
 def test_pairs_of_a_run_lend_each_other_their_noise():
     """Equal noise everywhere: three pairs show 15 % at a noise of 6 %, which alone they rarely do."""
     chance, alone, together = random.Random(5), 0, 0
-    places = [Point("sort", medium=str(share), metric="elapsed") for share in range(8)]
+    places = [StudyPoint("sort", medium=str(share), metric="elapsed") for share in range(8)]
     for _ in range(40):
         slower = {places[0]: 1.15}
-        measured = Measured(
+        measured = StudyTable(
             {
                 place: {
                     number: 10 * slower.get(place, 1.0) * exp(chance.gauss(0, 0.06 / 2**0.5)) for number in range(3)
@@ -140,7 +140,7 @@ def test_pairs_of_a_run_lend_each_other_their_noise():
 
 
 def test_without_other_pairs_nothing_is_borrowed():
-    first, second = (Point("sort", medium=medium) for medium in ("0", "100"))
-    measured = Measured({first: repeated(10.0, 11.0, 12.0), second: repeated(8.0, 9.5, 9.0)})
+    first, second = (StudyPoint("sort", medium=medium) for medium in ("0", "100"))
+    measured = StudyTable({first: repeated(10.0, 11.0, 12.0), second: repeated(8.0, 9.5, 9.0)})
     assert measured.noise(first) is None
     assert measured.difference(first, second) == difference(measured.of(first), measured.of(second))

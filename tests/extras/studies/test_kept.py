@@ -7,14 +7,14 @@ import pytest
 from assay.model.errors import BadInputError
 from assay_extras.studies.kept import FILE, StudyRun, Values, keep, merged, read_kept, study_run
 from assay_extras.studies.overview import overview
-from assay_extras.studies.values import Point
+from assay_extras.studies.values import StudyPoint
 from tests.builders import a_plan
 from tests.extras.studies.builders import a_sort_trial
 from tests.extras.studies.test_overview import a_run
 
 A_VALUE = """{"runs": [{"experiment": "e", "measured_ms": 1, "machine": "", "trials": 1, "values":
     [{"point": {"workload": %s}, "repetitions": {"1": %s}}]}]}"""
-POINT = Point("triangles", "closing", "customs", "YouTube", "hdd", "merge")
+POINT = StudyPoint("triangles", "closing", "customs", "YouTube", "hdd", "merge")
 
 
 def a_study_run(experiment="thesis-table-9", measured_ms=0):

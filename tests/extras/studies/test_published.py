@@ -8,7 +8,7 @@ import pytest
 from assay_extras.studies.comparison import CHECKS, NEVER, judge, tables
 from assay_extras.studies.published import cells, contrasts, dataset_names, statements
 from assay_extras.studies.storage import ALL_ATTRIBUTES, SOME_ATTRIBUTES
-from assay_extras.studies.values import PHASES, Measured, Point
+from assay_extras.studies.values import PHASES, StudyPoint, StudyTable
 from tests.extras.studies.builders import the_published
 
 
@@ -16,7 +16,7 @@ def test_every_published_value_is_there():
     assert len(cells("thesis")) == 552 + 20 + 20 + 2
     assert sum(cell.derived for cell in cells("thesis")) == 2
     assert len({cell.point for cell in cells("thesis")}) == len(cells("thesis"))
-    youtube = Point("triangles", "closing", "customs", "YouTube", "ssd2", "merge")
+    youtube = StudyPoint("triangles", "closing", "customs", "YouTube", "ssd2", "merge")
     assert {cell.value for cell in cells("thesis") if cell.point == youtube} == {16.0}
     assert len(dataset_names()) == 10
 
@@ -68,14 +68,14 @@ def places_of_jobs():
     for workload, jobs in JOBS.items():
         settings = (*PROFILES, *SINGLE) if workload == "triangles" else PROFILES
         for job, profile, dataset, drive in product(jobs, settings, dataset_names().values(), DRIVES):
-            base = Point(workload, job, profile, dataset, drive)
+            base = StudyPoint(workload, job, profile, dataset, drive)
             yield from (base._replace(metric=metric) for metric in (*PHASES, "total", "elapsed"))
             yield from (base._replace(job="", metric=metric) for metric in ("busy", "iowait"))
     for kind, drive, size in product(("write", "read"), DRIVES, (1, 5, 20)):
-        yield Point(f"testdfsio-{kind}", "", "defaults", "", drive, "throughput", size)
+        yield StudyPoint(f"testdfsio-{kind}", "", "defaults", "", drive, "throughput", size)
     for field, levels in VARIED.items():
         for level, share, metric in product((*levels, FIXED[field]), SHARES, ("elapsed", "map task", "reduce task")):
-            yield Point("sort", "sort", medium=share, metric=metric, **{**FIXED, field: level})
+            yield StudyPoint("sort", "sort", medium=share, metric=metric, **{**FIXED, field: level})
 
 
 POWER = ("mean power", "least power", "most power", "master's power")
@@ -86,19 +86,19 @@ BYTES = ("input", "disk read", "disk write", "mean disk read", "most disk read",
 def places_of_clusters():
     """Whatever the HPC study and the storage subsystem study speak of."""
     for nodes, network, medium in product((3, 5, 9, 13), ("GbE", "IPoIB"), ("hdd", "ssd")):
-        base = Point("", medium=medium, network=network, nodes=nodes)
+        base = StudyPoint("", medium=medium, network=network, nodes=nodes)
         for kind in ("testdfsio-read", "testdfsio-write"):
             yield base._replace(workload=kind, metric="throughput")
         for workload, metric in product(("word-count", "terasort", "page-rank"), ("elapsed", "reduce", "ed2p", *POWER)):
             yield base._replace(workload=workload, metric=metric)
     jobs = ("staging", "count", "staging and count")
     for store, job, metric in product(("hdfs", "hbase", "hbase-to-hdfs"), jobs, (*BYTES, "elapsed")):
-        yield Point("word-frequency", job, metric=metric, store=store)
+        yield StudyPoint("word-frequency", job, metric=metric, store=store)
     sizes = ((10_000_000, 10), (5_000_000, 10), (10_000_000, 5))
     for store, (points, k), metric in product(("hdfs", "hbase"), sizes, (*BYTES, "elapsed")):
-        yield Point("k-means", "iteration", f"k = {k}", f"{points} points", metric=metric, store=store)
+        yield StudyPoint("k-means", "iteration", f"k = {k}", f"{points} points", metric=metric, store=store)
     for store, job in product(("hdfs", "hbase"), (ALL_ATTRIBUTES, SOME_ATTRIBUTES)):
-        yield Point("k-means", job, "k = 10", "3000000 points", store=store)
+        yield StudyPoint("k-means", job, "k = 10", "3000000 points", store=store)
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def places_of_clusters():
 )
 def test_every_check_can_fail(study, speaks_of, monkeypatch):
     """By values from 1 to 100 s by chance, alike in all repetitions: all but what is said of some case is refuted once."""
-    monkeypatch.setattr(Measured, "noise", lambda *_: None)  # there is none, and to find that takes most of the time
+    monkeypatch.setattr(StudyTable, "noise", lambda *_: None)  # there is none, and to find that takes most of the time
     of_some_case = {name for name, check in CHECKS[study].items() if all(part.quantifier == "some" for part in check)}
     left = [one for one in statements(study) if one.id in CHECKS[study].keys() - of_some_case]
     places = [*speaks_of()]
@@ -122,7 +122,7 @@ def test_every_check_can_fail(study, speaks_of, monkeypatch):
         if not left:
             break
         chance = Random(seed)
-        values = Measured({place: dict.fromkeys((1, 2, 3), 100 ** chance.random()) for place in places})
+        values = StudyTable({place: dict.fromkeys((1, 2, 3), 100 ** chance.random()) for place in places})
         judged = judge(left, CHECKS[study], {}, values)
         assert "not addressed" not in {one.verdict for one in judged}
         left = [one.statement for one in judged if one.verdict != "refuted"]

@@ -13,7 +13,7 @@ from assay_extras.studies.overview import overview
 from assay_extras.studies.published import experiments, statements
 from assay_extras.studies.score import Judgeable, cohens_kappa, scored
 from assay_extras.studies.score_view import headline, score_tables, short_headline
-from assay_extras.studies.values import Measured, Point, difference
+from assay_extras.studies.values import StudyPoint, StudyTable, difference
 
 ROOT = Path(__file__).parents[3]
 STUDIES = ("thesis", "hybrid", "hpc", "storage")
@@ -99,12 +99,12 @@ def test_a_difference_has_the_chance_of_students_t_and_the_spread_of_its_pairs()
 
 
 def test_a_label_names_what_was_measured():
-    point = Point("triangles", "closing", "customs", "YouTube", "hdd", "merge")
+    point = StudyPoint("triangles", "closing", "customs", "YouTube", "hdd", "merge")
     names = {"YouTube": "generated at 0.006 of YouTube's size"}
-    assert Measured({}, names).label(point, "medium") == (
+    assert StudyTable({}, names).label(point, "medium") == (
         "triangles, closing, customs, generated at 0.006 of YouTube's size, merge"
     )
-    assert Measured({}).label(point, "medium") == "triangles, closing, customs, YouTube, merge"
+    assert StudyTable({}).label(point, "medium") == "triangles, closing, customs, YouTube, merge"
 
 
 def test_every_experiment_is_covered_or_said_not_to_have_run():
