@@ -18,11 +18,10 @@ from typing import NamedTuple
 from assay.cli.context import find_installation
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile
-from assay.model.record import Record, Span
-from assay.model.signature import Requests
+from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
+from assay.predict.drives import DrivePrediction, predict_drive
 from assay.predict.network import TASKS_AT_ONCE, computing_time, network_time
-from assay.predict.replay import busy_elsewhere_s, busy_s
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent
@@ -37,6 +36,18 @@ class Measured(NamedTuple):
 
     time_s: float
     busy_s: Sequence[float]
+
+
+class Replayed(NamedTuple):
+    """A job's prediction from one placement on another, and what was measured there."""
+
+    job: str
+    before: str
+    after: str
+    busy_s: float
+    measured_busy_s: float
+    prediction: DrivePrediction
+    measured_s: float
 
 
 class Case(NamedTuple):
@@ -142,41 +153,56 @@ def covered(all_cases: Sequence[Case]) -> int:
     return sum(abs(error) <= interval_95([other for name, other in errors if name != run]) for run, error in errors)
 
 
-def replayed(folder: RunFolder) -> list[tuple[str, ...]]:
-    """For each two placements on a single drive of a run that kept its requests: busy times, replayed and measured."""
+def replayed(folder: RunFolder) -> list[Replayed]:
+    """What `assay predict` says of each placement from each other one, beside what was measured.
+
+    Of placements on one emulated drive, in a run that kept its requests.
+    """
     installation = find_installation()
     emulator = Emulator(installation)
-    means: dict[str, list[float]] = {}
-    logs: dict[str, list[tuple[Record, Requests]]] = {}
-    profiles = {}
-    for record in folder.records()[0]:
-        requests = folder.requests(record.trial.id)
-        if len(requests) == 1 and len(record.trial.media) == 1:
-            (log,) = requests.values()
-            job = f"{record.trial.workload.name} on {record.trial.engine}"
-            name = f"{job}: {record.trial.placement.name}"
-            means.setdefault(name, []).append(busy_s(log, _spans(record)))
-            logs.setdefault(name, []).append((record, log))
-            options = record.trial.media[0].model_extra or {}
-            profile = find_profile(str(options["profile"]), installation.profiles)
-            profiles[name] = profile.model_copy(update={"slowdown": int(options.get("slowdown", 1))})
-    table = []
-    for before in means:
-        for after, seconds in means.items():
-            if before != after and before.split(": ")[0] == after.split(": ")[0]:
-                there = fmean(
-                    busy_elsewhere_s([log], _spans(record), None, profiles[after], emulator.replay)
-                    for record, log in logs[before]
-                )
-                measured = fmean(seconds)
-                sentence = f"{before} to {after.split(': ')[1]}"
-                error = "-" if measured <= 0 else f"{there / measured - 1:+.0%}"
-                table.append((sentence, f"{there:.1f}", f"{measured:.1f}", error))
-    return table
+    profiles = {
+        trial.placement.name: find_profile(str((trial.media[0].model_extra or {})["profile"]), installation.profiles)
+        for trial in folder.plan().trials
+        if trial.keep_requests and len(trial.media) == 1 and not trial.zero_delay
+    }
+    predictions = {
+        (before, after): predict_drive(folder, profile, None, emulator.replay, before)
+        for before in profiles
+        for after, profile in profiles.items()
+    }
+    return [
+        Replayed(
+            job=f"{prediction.factors['workload']} on {prediction.factors['engine']}",
+            before=before,
+            after=after,
+            busy_s=fmean(max(trial.busy_there_s) for trial in prediction.trials),
+            measured_busy_s=fmean(max(trial.busy_s) for trial in there.trials),
+            prediction=prediction,
+            measured_s=there.elapsed_s,
+        )
+        for (before, after), groups in predictions.items()
+        for prediction in groups
+        for there in predictions[after, after]
+        if before != after and there.factors == prediction.factors
+    ]
 
 
-def _spans(record: Record) -> list[Span]:
-    return [Span(begin_ms=job.started_ms, end_ms=job.finished_ms) for job in record.jobs]
+REPLAY_COLUMNS = (
+    "job", "from", "to", "busy, replayed", "measured", "error", "time, predicted", "measured", "error", "in interval",
+)  # fmt: skip
+
+
+def replay_rows(cases: Sequence[Replayed]) -> list[tuple[str, ...]]:
+    """A row for each case; times in seconds."""
+    return [
+        (
+            case.job, case.before, case.after, f"{case.busy_s:.1f}", f"{case.measured_busy_s:.1f}",
+            f"{case.busy_s / case.measured_busy_s - 1:+.0%}", f"{case.prediction.predicted_s:.1f}",
+            f"{case.measured_s:.1f}", f"{case.prediction.predicted_s / case.measured_s - 1:+.0%}",
+            "yes" if case.prediction.low_s <= case.measured_s <= case.prediction.high_s else "no",
+        )
+        for case in cases
+    ]  # fmt: skip
 
 
 def main() -> None:
@@ -192,14 +218,13 @@ def main() -> None:
     if len({case.run for case in all_cases}) > 1:
         within = f"{covered(all_cases)} of {len(all_cases)}"
         print(f"{within} lie within the interval that the other runs' cases give")  # noqa: T201
-    replays = [row for folder in folders for row in replayed(folder)]
-    if replays:
-        _print(("replayed", "busy, s", "measured, s", "error"), replays)
+    if replays := [case for folder in folders for case in replayed(folder)]:
+        _print(REPLAY_COLUMNS, replay_rows(replays))
 
 
 def _print(names: Sequence[str], table: Sequence[Sequence[str]]) -> None:
     columns = [Column(name, [row[place] for row in table], name=place == 0) for place, name in enumerate(names)]
-    print("\n".join(layout_table(columns, 120)))  # noqa: T201
+    print("\n".join(layout_table(columns, 140)))  # noqa: T201
 
 
 if __name__ == "__main__":
