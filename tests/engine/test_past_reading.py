@@ -103,7 +103,7 @@ def test_a_garbled_event_is_left_out_and_said():
     place = next(number for number, line in enumerate(lines) if b'"type":"MAP_ATTEMPT_FINISHED"' in line)
     lines[place] = lines[place].replace(b'"hostname":"worker-0"', b'"hostname":"worker-0":80')
     job = read(b"\n".join(lines))
-    assert job.missing == ("1 of its events, which can't be read; copy the file again",)
+    assert job.missing == (f"1 of its events, which can't be read (line {place + 1}); copy the file again",)
     assert job.stages[0].whole.tasks == 3
 
 

@@ -239,7 +239,7 @@ def test_hadoops_own_values_are_of_their_kinds():
         ("hadoop: {yarn.scheduler.maximum-allocation-mb: 512}", 10, "yarn.scheduler.minimum-allocation-mb is 1024 MiB"),
         ("hadoop:\n  mapreduce.job.reduces: 2\n  mapreduce.map.cpu.vcores: 9", 12, "mapreduce.map.cpu.vcores is 9"),
         ("profiles:\n  defaults:\n    properties:\n      mapreduce.map.memory.mb: 90000", 13, "the NodeManager offers"),
-        ("memory: 1GiB", 10, "a memory limit of 1024 MiB is too small: the 5 daemons take about 640 MiB"),
+        ("memory: 1GiB", 10, "a memory limit of 1GiB is too small: the 5 daemons take about 640 MiB"),
     ],
 )
 def test_a_container_without_room_is_refused_with_the_line_of_what_asks_for_it(tmp_path, more, line, words):

@@ -184,12 +184,12 @@ def test_without_bounds_there_is_nothing(tmp_path):
         ({"limit_cpus": 4096.0}, "is not possible"),
         (
             {"page_cache_bytes": 16 * MIB},
-            "page cache of 16.0 MiB is too small for a cluster's jobs: give at least 32.0 MiB",
+            "page cache of 16MiB is too small for a cluster's jobs: give at least 32.0 MiB",
         ),
         ({"page_cache_bytes": 1 << 50}, "does not fit into .*, this machine's memory"),
         (
             {"page_cache_bytes": 2 * GIB, "limit_memory_bytes": 1200 * MIB},
-            "page cache of 2.0 GiB does not fit into 1.2 GiB, `memory`, which bounds the page cache too",
+            "page cache of 2GiB does not fit into 1.2 GiB, `memory`, which bounds the page cache too",
         ),
     ],
 )

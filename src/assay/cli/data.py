@@ -1,5 +1,6 @@
 """`assay data`: list, get, make and check datasets."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import closing
@@ -169,7 +170,18 @@ def data_check(name_or_file: str, form: str, header_lines: int | None, columns: 
                 f"{given} belongs to a file of yours, and {name_or_file} is a published graph; leave it out"
             )
         spec = DatasetSpec(name=name_or_file, get=name_or_file)
-    return _check(open_dataset(spec, find_installation().cache), output)
+    try:
+        code = _check(open_dataset(spec, find_installation().cache), output)
+    except BadInputError as error:
+        raise BadInputError(_as_options(str(error))) from None
+    print_line(output.results, "this graph can't be used" if code else "this graph can be used")
+    return code
+
+
+def _as_options(message: str) -> str:
+    """A message whose keys of an experiment's dataset are options of this command."""
+    pair = re.sub(r"`columns: \[([^,\]]+), ([^\]]+)\]`", r"`--columns \1,\2`", message)
+    return re.sub(r"`(header_lines|format): (\w+)`", lambda key: f"`--{key[1].replace('_', '-')} {key[2]}`", pair)
 
 
 def _bring(spec: DatasetSpec, to: Path | None, output: Output) -> int:
@@ -195,9 +207,11 @@ def _check(dataset: GraphFile, output: Output, to: Path | None = None, *, brough
     print_line(
         console,
         f"{dataset.spec.name}: {facts.nodes:,} nodes, {facts.edges:,} edges, {facts.wedges:,} wedges "
-        f"({facts.wedges_by_id:,} in id order), sum of squared degrees {facts.degree_squares:,}{triangles}",
+        f"(paths of two edges; {facts.wedges_by_id:,} from their smallest vertex), sum of squared degrees "
+        f"{facts.degree_squares:,}{triangles}",
     )
-    lines = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in counts)
+    said = {"lone": "vertices without an edge"}
+    lines = ", ".join(f"{said.get(name, name.replace('_', ' '))} {value:,}" for name, value in counts)
     print_line(console, f"file: {lines}")
     for verdict in verdicts:
         print_line(console, f"{verdict.outcome}: {verdict.check} ({verdict.detail})")

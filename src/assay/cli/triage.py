@@ -24,6 +24,7 @@ from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
+from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
 from assay.model.store import names_store
@@ -157,6 +158,11 @@ def triage(
         if drives
         else [f"each node has one hard disk, the slowest that it may have: say what it has with --drives ({HOW})"]
     )
+    assumed += [
+        f"{short} is a {of.name} (`assay media show {of.profile}`): name your own drive's profile in its place"
+        for of in dict.fromkeys(by_role.values())
+        if (short := of.option.partition("x")[2]) in SHORT_NAMES and re.search(rf"x{short}\b", drives or "")
+    ]
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = _typed_options(since, prometheus, drives, cores, worth)

@@ -141,7 +141,7 @@ def read_history(file: BinaryIO, job: JobReference) -> History:
         raise AssayError(f"{subject} is cut short or garbled ({error})") from error
 
 
-def events(file: BinaryIO, garbled: Callable[[bytes], object] | None = None) -> Iterator[Event]:
+def events(file: BinaryIO, garbled: Callable[[int, bytes], object] | None = None) -> Iterator[Event]:
     """The events of a history file in their order: each one's type and fields; without those that only repeat others'.
 
     Raises ValueError, or EOFError, where the file is not whole; lines that can't be read go to `garbled` instead, if
@@ -157,7 +157,7 @@ def events(file: BinaryIO, garbled: Callable[[bytes], object] | None = None) -> 
     return _json_events(file, garbled) if form == _JSON else _binary_events(file, schema)
 
 
-def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> Iterator[Event]:
+def _json_events(file: BinaryIO, garbled: Callable[[int, bytes], object] | None) -> Iterator[Event]:
     for number, line in enumerate(file, _FIRST_LINE):
         try:
             event = _json_event(line)
@@ -165,7 +165,7 @@ def _json_events(file: BinaryIO, garbled: Callable[[bytes], object] | None) -> I
             if garbled is None:
                 damage = "can't be read" if line.endswith(b"\n") else "is cut short"
                 raise ValueError(f"line {number} {damage}: {line[:40].decode(errors='replace')!r}") from None
-            garbled(line)
+            garbled(number, line)
             continue
         if event is not None:
             yield event

@@ -21,6 +21,7 @@ from assay.model.service import (
     SiteFile,
     Timer,
 )
+from assay.model.trial import memory_level
 from assay.model.value_bounds import ValueBounds
 
 MIB = 1 << 20
@@ -168,8 +169,8 @@ def check_containers(
         least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
         if limit // MIB < least_mb:
             raise BadInputError(
-                f"a memory limit of {limit // MIB} MiB is too small: the {len(daemons)} daemons take about {daemons_mb}"
-                f" MiB, the largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, "
+                f"a memory limit of {memory_level(limit)} is too small: the {len(daemons)} daemons take about "
+                f"{daemons_mb} MiB, the largest container {largest} MiB, and {beside}; give at least {least_mb} MiB, "
                 f"{smaller}", "memory",
             )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.

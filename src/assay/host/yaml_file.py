@@ -7,6 +7,7 @@ grows beyond all measure, and not inside the part itself.
 
 import io
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ MOST_ITEMS = 50_000
 NOT_SUPPORTED = "not_supported"
 """The type of pydantic's error for a word that stands for something that is known, but can't be had."""
 MOST_NUMBER_CHARACTERS = 64
+_QUOTED = re.compile("'([^']+)'")
 _KIND = "kind"
 """The key that tells which others its map may have."""
 _MOST_ROUNDS = 5
@@ -90,10 +92,9 @@ class YamlFile:
                 part.mistakes.sentences += [
                     sentence for place, sentence in wrong.items() if not part.explains(sentence, place)
                 ]
-                for whole in wrong:
+                for whole, sentence in wrong.items():
                     place = whole[:-1] if whole[-1:] == (_KIND,) else whole
-                    unknown = len(place) == 1 and place[0] not in model.model_fields
-                    meant = similar(str(place[0]), list(model.model_fields)) if unknown else []
+                    meant = _QUOTED.findall(sentence.partition("did you mean ")[2])
                     if {*map(str, place[:1]), *meant} & {*needed} and len(place) == 1:
                         return part
                     if not _leave_out(tree, place, stand_ins):
@@ -216,7 +217,9 @@ def tree_of(text: str, file: Path | str) -> Any:
     """Parse a text into a tree; `file` names its origin, a file or an option. Raises BadInputError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.parser import ParserError
     from ruamel.yaml.reader import ReaderError
+    from ruamel.yaml.scanner import ScannerError
 
     try:
         yaml = YAML()
@@ -224,10 +227,12 @@ def tree_of(text: str, file: Path | str) -> Any:
         yaml.Constructor = _constructor()
         tree = yaml.load(text)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark, begin = error.problem_mark or error.context_mark, error.context_mark
         where = f"{file}, line {mark.line + 1}" if mark else str(file)
         problem = " ".join(str(error.problem or error.context).split())
-        raise _bad(where, f"not readable as YAML: {problem}; the mistake is often in a line above") from None
+        before = f"line {begin.line + 1}" if mark and begin and begin.line < mark.line else "the line above"
+        hint = f"; look at {before}, too" if isinstance(error, ParserError | ScannerError) else ""
+        raise _bad(where, f"not readable as YAML: {problem}{hint}") from None
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _bad(f"{file}, line {line}", f"has the character U+{error.character:04X}; remove it") from None

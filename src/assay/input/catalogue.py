@@ -57,7 +57,7 @@ def fetch(url: str, target: Path, progress: Progress) -> None:
         status = f"{error.code} " if isinstance(error, urllib.error.HTTPError) else ""
         raise BadInputError(
             f"{url} can't be downloaded ({status}{reason}); without a network, put the file at {target} by hand, "
-            "or use `make` to generate a graph like it."
+            "or generate a graph like it (`make` in an experiment, `assay data make`)."
         ) from error
 
 

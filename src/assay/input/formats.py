@@ -65,7 +65,7 @@ def compression_of(path: Path) -> Compression:
         with path.open("rb") as stream:
             magic = stream.read(6)
     except OSError as error:
-        raise BadInputError(f"{path}: can't be read ({why(error)}); check the dataset's `file`.") from error
+        raise BadInputError(f"{path}: can't be read ({why(error)}); name another file.") from error
     for signature, name in _REFUSED.items():
         if magic.startswith(signature):
             raise BadInputError(f"{path}: is compressed with {name}; unpack it, or compress it with gzip or bzip2.")
@@ -198,7 +198,7 @@ def recognise(path: Path, spec: DatasetSpec) -> FileLayout:
     with uncompressed(path) as stream:
         head = stream.read(_HEAD_BYTES)
     if not head.strip():
-        raise BadInputError(f"{path}: is empty; check the dataset's `file`.")
+        raise BadInputError(f"{path}: is empty; name another file.")
     if head[257:262] == b"ustar":
         raise BadInputError(
             f"{path}: is a tar archive; unpack it and name the edge file (KONECT's begins with `out.`)."

@@ -268,7 +268,10 @@ def read(path: Path, layout: FileLayout, progress: Progress | None = None) -> tu
         progress.detail(f"read {counts['edge_lines']:,} edge lines")
     simple, edge_lines = collector.finish(), counts["edge_lines"]
     if not edge_lines and not counts["lone"]:
-        raise BadInputError(f"{path}: holds no edge; check the dataset's `file` and `header_lines`.")
+        raise BadInputError(
+            f"{path}: holds no edge; name another file, or say with `header_lines: N` how many lines "
+            "come before the first edge."
+        )
     if layout.promised is not None and layout.promised != edge_lines:
         raise BadInputError(
             f"{path}, line {layout.skip_lines}: promises {layout.promised:,} entries, but {edge_lines:,} follow; the "

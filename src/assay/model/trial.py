@@ -385,8 +385,9 @@ def memory_level(count: int | None) -> str:
     """A bound of memory, in bytes, as tables show it and people write it."""
     if count is None:
         return ALL
-    gib, mib = count / (1 << 30), count / (1 << 20)
-    return f"{gib:g}GiB" if gib == int(gib) else f"{mib:g}MiB"
+    units = {"GiB": 1 << 30, "GB": 10**9, "MiB": 1 << 20, "MB": 10**6}
+    whole = next((f"{count // size}{unit}" for unit, size in units.items() if count % size == 0), None)
+    return whole or f"{count / units['MiB']:g}MiB"
 
 
 class Factor(NamedTuple):

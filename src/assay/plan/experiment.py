@@ -26,7 +26,7 @@ from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import MistakeAt
 from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
-from assay.model.naming import MOST_NAME_CHARACTERS, nearest
+from assay.model.naming import MOST_NAME_CHARACTERS, did_you_mean, nearest, similar
 from assay.model.network import Worker
 from assay.model.platform import PlatformKind
 from assay.model.registry import ENGINES, MEDIA, NODE_SOURCES, PLATFORMS, STORES, WORKLOADS
@@ -510,10 +510,16 @@ class ExperimentFile(WithProperties):
             if name in self.properties:
                 same = f"replication and {name} (under {key_of(name)}) are the same; keep one of them"
                 raise MistakeAt(["replication"], same)
-        named = ((role, medium) for entry in self.placement for role, media in entry.media.items() for medium in media)
-        for role, medium in named:
+        named = (
+            (place, role, medium)
+            for place, entry in enumerate(self.placement)
+            for role, media in entry.media.items()
+            for medium in media
+        )
+        for place, role, medium in named:
             if medium not in self.media:
                 subject = f"placement: {role}" if role else "placement"
                 problem = f"{subject} names the medium {medium!r}, and media has {', '.join(self.media)}"
-                raise MistakeAt(["placement"], problem)
+                close = similar(medium, list(self.media))
+                raise MistakeAt(["placement", place, role], f"{problem}; {did_you_mean(close)}" if close else problem)
         return self

@@ -33,6 +33,12 @@ class Override(NamedTuple):
         option, text = self.words
         return f"{option} {text.partition('=')[0].strip()}"
 
+    def option_at(self, keys: Place) -> str:
+        """How messages name it for a part of its value: of `--media hdd=A,ssd=B` the part `ssd` is `--media ssd`."""
+        option, _ = self.words
+        is_pair = option != "--set" and isinstance(self.value, dict) and keys[:1] and keys[0] in self.value
+        return f"{option} {keys[0]}" if is_pair else self.option
+
 
 def override_of(text: str) -> Override:
     """`KEY=VALUE`, of which the value is YAML. Raises BadInputError."""

@@ -94,9 +94,10 @@ class ExperimentSource(YamlFile):
 
     def error_at(self, keys: Place, message: str) -> BadInputError:
         """A mistake, with the option that made it, or else the file and the line of its place."""
-        setters = [override for override, set_at in self._set if lies_within(keys, set_at)]
+        setters = [(override, set_at) for override, set_at in self._set if lies_within(keys, set_at)]
         if setters:
-            return BadInputError(f"{setters[-1].option}: {message}")
+            override, set_at = setters[-1]
+            return BadInputError(f"{override.option_at(keys[len(set_at) :])}: {message}")
         parts = [override for override, set_at in self._set if keys and lies_within(set_at, keys)]
         if parts:  # it may come from the file, or from what was set in a part of it
             message = f"with {parts[-1].option}, {message}"

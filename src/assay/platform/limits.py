@@ -20,6 +20,7 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError, BadInputError
 from assay.model.limits import LimitUse
 from assay.model.naming import bytes_text
+from assay.model.trial import memory_level
 from assay.platform.dilation import slowed
 from assay.platform.page_cache_budget import LEAST_BUDGET_BYTES, PageCacheBudget
 
@@ -207,8 +208,8 @@ def limits_of(spec: EmbeddedSpec, lease: Lease, node: str = "") -> Limits:
     there_bytes = machine_bytes()
     if memory_bytes is not None and memory_bytes > there_bytes:
         raise BadInputError(
-            f"a memory limit of {bytes_text(memory_bytes)} has no effect: this machine has {bytes_text(there_bytes)}; "
-            "ask for less, or leave the limit out",
+            f"a memory limit of {memory_level(memory_bytes)} has no effect: this machine has "
+            f"{bytes_text(there_bytes)}; ask for less, or leave the limit out",
             "memory",
         )
     cores = usable_processors()
@@ -216,7 +217,7 @@ def limits_of(spec: EmbeddedSpec, lease: Lease, node: str = "") -> Limits:
         raise BadInputError(f"a limit of {cpus:g} cpus is not possible: choose {_LEAST_CPUS} to {cores:g} here", "cpus")
     if spec.page_cache_bytes is not None and spec.page_cache_bytes < LEAST_BUDGET_BYTES:
         raise BadInputError(
-            f"a page cache of {bytes_text(spec.page_cache_bytes)} is too small for a cluster's jobs: give at least "
+            f"a page cache of {memory_level(spec.page_cache_bytes)} is too small for a cluster's jobs: give at least "
             f"{bytes_text(LEAST_BUDGET_BYTES)}",
             "page_cache",
         )
@@ -224,7 +225,7 @@ def limits_of(spec: EmbeddedSpec, lease: Lease, node: str = "") -> Limits:
     if spec.page_cache_bytes is not None and spec.page_cache_bytes >= most_bytes:
         bound = "this machine's memory" if memory_bytes is None else "`memory`, which bounds the page cache too"
         raise BadInputError(
-            f"a page cache of {bytes_text(spec.page_cache_bytes)} does not fit into {bytes_text(most_bytes)}, "
+            f"a page cache of {memory_level(spec.page_cache_bytes)} does not fit into {bytes_text(most_bytes)}, "
             f"{bound}; ask for less, or leave page_cache out",
             "page_cache",
         )

@@ -211,7 +211,7 @@ def scope_of(decision: Decision, subject: str = _SUBJECT) -> str:
     same = decision.nodes and decision.factor != "nodes"
     nodes = "" if not same else " on one node" if decision.nodes == 1 else f" on {decision.nodes} nodes"
     memory, cache = (
-        re.sub(r"(?<=\d)(?=[KMGT]iB$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
+        re.sub(r"(?<=\d)(?=[KMGT]i?B$)", " ", decision.levels.get(name, "all")) for name in ("memory", "page_cache")
     )
     of_it = "page cache included" if cache == "all" else f"of which {cache} page cache"
     alone = "" if cache == "all" else f" with {cache} of page cache"

@@ -44,9 +44,7 @@ class Column(NamedTuple):
 
 def layout_table(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
-    shown = [column for column in columns if column.rank is not None]
-    while _width(shown) > width and any(column.rank for column in shown):
-        shown.remove(max(shown, key=lambda column: column.rank or 0))
+    shown = fitting(columns, width)
     stacked = _width(shown) > width
     for row in zip(*((column.head, *column.cells) for column in shown), strict=True):
         names = [f"{cell:{column.width}}" for column, cell in zip(shown, row, strict=True) if column.name]
@@ -56,6 +54,14 @@ def layout_table(columns: Sequence[Column], width: int) -> Iterator[str]:
             yield f"{above}\n{GAP}{GAP.join(['', *figures])}".rstrip()
         else:
             yield f"{GAP}{GAP.join([*names, *figures])}".rstrip()
+
+
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """The columns that a terminal has room for."""
+    shown = [column for column in columns if column.rank is not None]
+    while _width(shown) > width and any(column.rank for column in shown):
+        shown.remove(max(shown, key=lambda column: column.rank or 0))
+    return shown
 
 
 def _width(columns: Sequence[Column]) -> int:

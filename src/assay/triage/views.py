@@ -14,7 +14,7 @@ from assay.model.engine import HADOOP_JOBS
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
 from assay.plan.job_experiment import ROLES, experiment_name
-from assay.report.columns import Column, layout_table
+from assay.report.columns import Column, fitting, layout_table
 from assay.report.next_steps import NextStep
 from assay.report.templates import template
 from assay.report.typed import typed
@@ -31,7 +31,7 @@ MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
     "At most, that is: what faster drives for everything could save, of all runs together. Role: the part of a job's "
-    "data that keeps the drives busy longest."
+    "data that keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _EXPERIMENTS = "my-jobs"
@@ -98,6 +98,12 @@ def sums(answer: Triage) -> Iterator[str]:
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
     )
+    cannot = [row for row in answer.rows if row.verdict is TriageVerdict.CANNOT_MATTER]
+    if cannot:
+        by_time = sum(row.basis != "bytes" for row in cannot)
+        yield (
+            f"Of the {len(cannot):,} verdicts *cannot matter*, {by_time:,} also hold with other programs on the drives."
+        )
     if summary.short:
         share = percent(summary.short_bound_s / summary.ran_s)
         yield (
@@ -267,12 +273,18 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
     With `verbose` all jobs, all that is cheaper, and all that is not known.
     """
     most, most_advice, most_open = (len(answer.rows), None, None) if verbose else (SHOWN, _MOST_ADVICE, 1)
+    most_unknown = None if verbose else _MOST_UNREAD
     summary, shown = answer.summary, answer.rows[:most]
     print_text(console, f"{headline(summary)}.", "bold")
     for sentence in sums(answer):
         print_text(console, sentence)
-    for line in ("", *layout_table(columns(shown, [_short(row.job) for row in shown]), console.width)):
+    table = columns(shown, [_short(row.job) for row in shown])
+    for line in ("", *layout_table(table, console.width)):
         print_line(console, line)
+    heads = [column.head for column in fitting(table, console.width)]
+    if left_out := [column.head for column in table if column.head not in heads]:
+        more = f"{len(left_out)} more column{'' if len(left_out) == 1 else 's'}"
+        print_line(console, f"  {more}, all on the page: {first_few(left_out)}")
     if len(shown) < len(answer.rows):
         print_line(console, f"  and {_count(len(answer.rows) - len(shown), 'more job')}, all on the page")
     print_text(console, LEGEND)
@@ -283,8 +295,9 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
         for row, advice in advised[:most_advice]:
             print_text(console, f"  {_short(row.job)}: {advice.change} ({advice.counter})")
     unknown = [row for row in answer.rows if row.verdict is TriageVerdict.NOT_KNOWN]
-    for row in sorted(unknown, key=lambda row: row.bound_s is not None)[:most_open]:
-        print_text(console, f"Not known: {_short(row.job)}: {row.reason}.")
+    for row in sorted(unknown, key=lambda row: row.bound_s is not None)[:most_unknown]:
+        of_run = f" ({row.ids[0]})" if len(row.ids) == 1 else ""
+        print_text(console, f"Not known: {_short(row.job)}{of_run}: {row.reason}.")
     odd = [(row, doubt) for row in answer.rows for doubt in row.doubts]
     for row, doubt in odd[:most_open]:
         more = f" ({len(odd) - 1} more on the page)" if len(odd) > 1 and most_open else ""

@@ -111,9 +111,10 @@ def read_job(content: BinaryIO, settings: Mapping[str, str], name: str = "", sou
     """A job of the events in a history file; `name` is the id by which the file is called."""
     made = JobReading(name, source)
 
-    def count_line(line: bytes) -> None:
+    def count_line(number: int, line: bytes) -> None:
         is_event = line.lstrip()[:1] == b"{"
         made.garbled += is_event
+        made.garbled_line = made.garbled_line or (number if is_event else 0)
         made.foreign += not is_event
 
     try:
@@ -172,7 +173,7 @@ class JobReading:
 
     def __init__(self, job: str, source: str) -> None:
         self.broken = ""
-        self.garbled = self.foreign = 0
+        self.garbled = self.garbled_line = self.foreign = 0
         self._repeated = self._skewed = 0
         self._source = source
         self._id, self._name, self._user, self._queue, self._state = job, "", "", "", ""
@@ -312,7 +313,8 @@ class JobReading:
         if len(self._ids) > 1:
             yield SEVERAL
         if self.garbled:
-            yield f"{self.garbled} of its events, which can't be read; copy the file again"
+            line = f" ({'such as ' if self.garbled > 1 else ''}line {self.garbled_line})" if self.garbled_line else ""
+            yield f"{self.garbled} of its events, which can't be read{line}; copy the file again"
         if self._state == SUCCEEDED and not ended and any(self._tasks.values()):
             yield "its tasks: the file has none of them; copy it again"
         elif ended and self._uncounted == ended:
