@@ -12,6 +12,7 @@ from assay.cli import cli
 from assay.cli.cluster import cluster_down
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import open_output
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from tests.builders import a_plan, a_record, a_trial
 
@@ -87,6 +88,13 @@ def test_a_checked_graph_as_json_is_alone_on_standard_output():
     assert "circle: 3 nodes, 3 edges" in done.stderr
     silent = assay("data", "check", "circle.txt", "--json", "--quiet")
     assert (json.loads(silent.stdout), silent.stderr) == (document, "")
+
+
+def test_what_a_checked_file_lacks_is_said_in_options(graph):
+    (graph / "three.csv").write_text("0,10,20\n1,10,30\n2,20,30\n")
+    with pytest.raises(BadInputError, match="with `--columns A,B`"):
+        assay("data", "check", "three.csv")
+    assert "this graph can be used" in assay("data", "check", "three.csv", "--columns", "2,3").stdout
 
 
 @pytest.mark.usefixtures("graph")

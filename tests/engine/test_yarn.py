@@ -28,8 +28,8 @@ def test_the_nodemanager_never_offers_more_than_the_whole_limit():
     ("gib", "properties", "reason"),
     [
         (3, {}, None),
-        (2, {}, r"of 2048 MiB .* daemons take about 640 MiB, the largest container 1536 MiB, .* at least 3072 MiB, or"),
-        (2.9, {}, r"2969 MiB is .* application master and one task take 3072 MiB .* 3072 MiB, .*`settings: small`"),
+        (2, {}, r"of 2GiB .* daemons take about 640 MiB, the largest container 1536 MiB, .* at least 3072 MiB, or"),
+        (2.9, {}, r"2969.6MiB is .* application master and one task take 3072 MiB .* 3072 MiB, .*`settings: small`"),
         (2.9, {"mapreduce.job.ubertask.enable": "true"}, None),
         (4, {"mapreduce.map.memory.mb": "-1"}, None),
         (4, {"mapreduce.reduce.memory.mb": "3500"}, "largest container 3500 MiB"),

@@ -54,6 +54,7 @@ def test_values_are_plain_and_dates_are_texts(text, value):
         ("a: 1\n1: 2", "line 2: the key 1 is not text; put it into quotes"),
         ("~: 3", "line 1: the key null is not text"),
         ("a: 1\nb: x\0", r"line 2: has the character U\+0000; remove it"),
+        ("a: 1\nb\n  - 1\n  - c: 2", "line 4: not readable as YAML: .*; look at line 2, too"),
         ("a: 1\na: 2", 'line 2: not readable as YAML: found duplicate key "a"'),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import pytest
 
 from assay.model.naming import size_of
+from assay.model.trial import memory_level
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,8 @@ def test_sizes(text, size):
 )  # fmt: skip
 def test_what_only_begins_like_a_size_is_none(text):
     assert size_of(text) is None
+
+
+@pytest.mark.parametrize("text", ["250MB", "250GB", "4GiB", "1536MiB", "1GB", "64MiB"])
+def test_a_bound_of_memory_is_shown_as_it_was_typed(text):
+    assert memory_level(size_of(text)) == text

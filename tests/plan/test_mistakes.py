@@ -101,6 +101,7 @@ def test_a_mistake_in_a_line(tmp_path, line, words):
         ("hdd: wd10ezex", "my disk: wd10ezex", "line 5: media.my disk is 'my disk', and must be made of letters"),
         ("media:\n  hdd: wd10ezex\n  ssd: nvme", "cluster: existing", "an existing cluster needs conf_dir"),
         ("media:", "media: {", "line 6: not readable as YAML: "),
+        ("media:", "placement: [hdd, {name: mixed, input: hdd, intermediate: sdd, output: hdd}]\nmedia:", "line 4: placement: intermediate names the medium 'sdd', and media has hdd, ssd; did you mean 'ssd'"),
     ],
 )  # fmt: skip
 def test_a_mistake_elsewhere(tmp_path, before, after, words):
@@ -108,6 +109,16 @@ def test_a_mistake_elsewhere(tmp_path, before, after, words):
     with pytest.raises(BadInputError, match=words) as caught:
         plan_of(tmp_path, PLAIN.replace(before, after))
     assert "\n" not in str(caught.value)
+
+
+def test_a_misspelt_role_is_one_mistake(tmp_path):
+    """The role that it stands for is not said to be missing, too."""
+    placement = "placement:\n  - hdd\n  - {name: mixed, input: hdd, intermediat: ssd, output: hdd}\nmedia:"
+    with pytest.raises(
+        BadInputError, match="line 6: there is no role 'intermediat'; did you mean 'intermediate'"
+    ) as caught:
+        plan_of(tmp_path, PLAIN.replace("media:", placement))
+    assert "lacks the role" not in str(caught.value)
 
 
 def test_a_folder_is_no_experiment(tmp_path):

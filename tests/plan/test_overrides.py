@@ -4,7 +4,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.model.errors import BadInputError
-from assay.plan.overrides import lies_within, override_of
+from assay.plan.overrides import Override, lies_within, override_of
 from assay.plan.source import ExperimentSource
 
 EXPERIMENT = """\
@@ -102,6 +102,12 @@ def test_a_mistake_names_the_option_and_the_cure(read, text, says):
     with pytest.raises(BadInputError) as refused:
         read(text)
     assert str(refused.value).startswith(says)
+
+
+def test_a_mistake_in_one_of_several_pairs_names_its_own():
+    several = Override("media", {"hdd": "wd10ezex", "ssd": "nothing"}, ("--media", "hdd=wd10ezex,ssd=nothing"))
+    assert several.option_at(["ssd"]) == "--media ssd"
+    assert several.option_at([]) == "--media hdd"
 
 
 def test_a_mistake_around_what_was_set_names_the_file_too(read):
