@@ -77,6 +77,6 @@ class NoLoginError(NoAnswerError):
 class MistakeAt(ValueError):  # noqa: N818 - what it is, in the words of those who handle it
     """What is wrong with several keys of a file together: the place of the one that it is about, and a sentence."""
 
-    def __init__(self, keys: Sequence[str], message: str) -> None:
+    def __init__(self, keys: Sequence[int | str], message: str) -> None:
         super().__init__(message)
         self.keys = keys
