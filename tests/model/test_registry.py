@@ -70,8 +70,15 @@ def test_kinds_are_in_the_order_of_places_and_names_whenever_they_were_added_and
     assert (list(shapes), shapes["square"], shapes.find("triangle")) == (["triangle", "circle", "square"], 4, 3)
     with pytest.raises(BadInputError, match="there is no shape 'sqare'; did you mean 'square'"):
         shapes.find("sqare")
-    with pytest.raises(BadInputError, match="two kinds of shape with the name 'square'"):
+    with pytest.raises(
+        BadInputError, match=f"two kinds of shape with the name 'square', from {__name__} and {__name__};"
+    ):
         shapes.add("square", 5)
+    shapes.add_late("square", lambda: 6)
+    with pytest.raises(
+        BadInputError, match=f"two kinds of shape with the name 'square', from {__name__} and {__name__};"
+    ):
+        list(shapes)
 
 
 def test_the_core_has_its_own_kinds_before_those_of_plug_ins(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT, Layout, Role
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Costs, DaemonKind, Service, Share, Stack, Timer
+from assay.model.service import Costs, DaemonKind, NodeContext, Service, Share, SiteFile, Stack, Timer
 from tests.toys import plugged_in
 
 
@@ -155,10 +155,43 @@ def test_services_that_need_a_store_share_its_directories(engine):
             {"roles": (Role("log", "logs"), Role("index", "indexes", folder="log"))},
             "the roles log and index would both have directories called log; rename one `folder`",
         ),
+        ({"daemons": (DaemonKind("namenode"),)}, "the services hdfs and brain both bring the daemon namenode; let one"),
+        (
+            {"sites": (SiteFile("hdfs-site.xml", ("dfs.",)),)},
+            "the services hdfs and brain both bring the configuration file hdfs-site.xml; let one of them do so",
+        ),
+        (
+            {"timers": (Timer("dfs.heartbeat.interval", "3", "here"),)},
+            "the services hdfs and brain both bring the timer dfs.heartbeat.interval; let one of them do so",
+        ),
     ],
 )
-def test_two_owners_of_a_port_or_of_a_directory_are_refused(engine, twice, why):
-    SERVICES.add("brain", Service("brain", **twice))
+def test_two_owners_of_one_thing_are_refused(engine, twice, why):
+    SERVICES.add("brain", Service("brain", needs=("hdfs",), **twice))
     engine("thinker", "brain")
     with pytest.raises(BadInputError, match=f"^the store 'hdfs' and the engine 'thinker' can't be had together: {why}"):
         stack_of("hdfs", "thinker")
+
+
+@pytest.mark.parametrize(
+    ("brought", "thing"), [("job_ports", "port a.b of jobs"), ("trial_properties", "property a.b of trials")]
+)
+def test_two_services_that_bring_one_property_of_jobs_are_refused(engine, brought, thing):
+    for name in ("brain", "mind"):
+        SERVICES.add(name, Service(name, **{brought: {"a.b": "1"}}))
+    engine("thinker", "brain", "mind")
+    with pytest.raises(BadInputError, match=f"the services brain and mind both bring the {thing}; let one of them do"):
+        stack_of("hdfs", "thinker")
+
+
+@pytest.mark.parametrize("sets", [{"properties": lambda _node: {"a.b": "2"}}, {"trial_properties": {"a.b": "2"}}])
+def test_two_services_that_set_one_property_are_refused(sets):
+    stack = Stack((Service("brain", properties=lambda _node: {"a.b": "1"}), Service("mind", **sets)))
+    node = NodeContext(EmbeddedSpec(), Layout.below(Path("/d"), (), ["worker-1"]), "host", "host")
+    with pytest.raises(BadInputError, match=r"the services brain and mind both set a\.b; let one of them do so"):
+        stack.properties(node)
+
+
+def test_a_service_has_the_name_that_it_is_added_by():
+    with pytest.raises(BadInputError, match="the service 'mine' calls itself 'hdfs'; use one name"):
+        SERVICES.add("mine", Service("hdfs"))

@@ -128,8 +128,22 @@ def test_an_engine_brings_variants_of_workloads_of_the_core(tmp_path):
 
 
 def test_two_engines_can_t_bring_one_variant():
-    with pytest.raises(BadInputError, match="two kinds of variant with the name 'line-count/scanned'; rename one"):
+    problem = "variant with the name 'line-count/scanned', from tests.toys.engine and tests.plan.test_variants; rename"
+    with pytest.raises(BadInputError, match=problem):
         VARIANTS.add("line-count/scanned", VARIANTS["line-count/swept"].model_copy(update={"about": "another one"}))
+
+
+@pytest.mark.parametrize("name", ["quick", "/quick", "line-count/"])
+def test_a_variant_is_called_after_its_workload(name):
+    with pytest.raises(BadInputError, match=f"the variant '{name}' must be called WORKLOAD/VARIANT"):
+        VARIANTS.add(name, VARIANTS["line-count/plain"])
+
+
+def test_a_variant_of_no_workload_is_refused_with_the_module_that_brings_it():
+    VARIANTS.add("grpe/fast", VARIANTS["line-count/plain"])
+    problem = f"{__name__} brings the variant 'grpe/fast' of no workload; did you mean 'grep'"
+    with pytest.raises(BadInputError, match=problem):
+        workload_json("grep")
 
 
 def test_each_variant_that_an_engine_brings_is_of_a_workload():

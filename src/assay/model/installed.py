@@ -8,6 +8,7 @@ from assay.model.cluster import ClusterSpec
 from assay.model.engine import Counted, Engine, EngineContext, EngineKind, amounts_in
 from assay.model.errors import AssayError, BadInputError
 from assay.model.medium import MediumKind, Options
+from assay.model.naming import nearest
 from assay.model.platform import TrialKinds
 from assay.model.quantity import Kind, kind_among
 from assay.model.record import Counters, Phases
@@ -187,7 +188,14 @@ def _with_needed(name: str, user: str, above: tuple[str, ...], known: Mapping[st
 
 
 def variants_of(workload: str) -> dict[str, Variant]:
-    """The variants of a workload by name, in their order: the usual one first."""
+    """The variants of a workload by name, in their order: the usual one first.
+
+    Raises BadInputError where one is registered of a workload that nothing brings.
+    """
+    for name in VARIANTS:
+        if (of := name.partition("/")[0]) not in WORKLOADS:
+            near = nearest(of, list(WORKLOADS))
+            raise BadInputError(f"{VARIANTS.module(name)} brings the variant {name!r} of no workload; {near}")
     start = f"{workload}/"
     return {name.removeprefix(start): variant for name, variant in VARIANTS.items() if name.startswith(start)}
 

@@ -39,11 +39,17 @@ class Command(NamedTuple):
 WORKLOADS: "Registry[WorkloadKind]" = Registry(
     "workload", "assay.workload", parts=("takes", "summary", "known_options.items", "__call__")
 )
-VARIANTS: "Registry[Variant]" = Registry("variant", "assay.engine", parts=("jobs", "program"))
+VARIANTS: "Registry[Variant]" = Registry(
+    "variant", "assay.engine", parts=("jobs", "program"),
+    mistake=lambda name, _: "" if all(name.partition("/")) else "must be called WORKLOAD/VARIANT",
+)  # fmt: skip
 """What engines bring for workloads, each as `WORKLOAD/VARIANT`."""
 MEDIA: "Registry[MediumKind[Any]]" = Registry("kind of medium", "assay.media", parts=("options.names", "open"))
 PLATFORMS: "Registry[PlatformKind]" = Registry("kind of cluster", "assay.platform", parts=("open", "is_managed"))
-SERVICES: "Registry[Service]" = Registry("service", "assay.platform", "assay.store", "assay.engine")
+SERVICES: "Registry[Service]" = Registry(
+    "service", "assay.platform", "assay.store", "assay.engine", parts=("name", "needs"),
+    mistake=lambda name, service: "" if service.name == name else f"calls itself {service.name!r}; use one name",
+)  # fmt: skip
 STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services", "placer_on"))
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))

@@ -5,12 +5,14 @@ engines do, and those that prepare what they run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from assay.model.cluster import EmbeddedSpec
+from assay.model.errors import BadInputError
 from assay.model.existing import ExistingDaemon, Site
 from assay.model.fact import Fact
 from assay.model.layout import Layout, Role, in_order
@@ -397,6 +399,15 @@ def _shared(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]
     return ((name, owners) for name, owners in having.items() if len(owners) > 1)
 
 
+def _owned(service: Service) -> Iterator[str]:
+    """What no other service of a stack may bring, too."""
+    yield from (f"daemon {daemon.role}" for daemon in service.daemons)
+    yield from (f"configuration file {site.name}" for site in service.sites)
+    yield from (f"timer {timer.name}" for timer in service.timers)
+    yield from (f"property {name} of trials" for name in service.trial_properties)
+    yield from (f"port {name} of jobs" for name in service.job_ports)
+
+
 @dataclass(frozen=True)
 class Stack:
     """Services, each after those that it needs. A platform starts them, or finds them."""
@@ -436,11 +447,17 @@ class Stack:
         return layout.model_copy(update={"own": self._own_folders})
 
     @cached_property
-    def _own_folders(self) -> Mapping[str, Mapping[str, str]]:
-        """By role and service; nothing of roles that one service has, with those that need it."""
-        needed: dict[str, set[str]] = {}
+    def _needed(self) -> Mapping[str, AbstractSet[str]]:
+        """By each service's name, its own name and those of all that it needs."""
+        needed: dict[str, AbstractSet[str]] = {}
         for service in self.services:
             needed[service.name] = {service.name}.union(*(needed[name] for name in service.needs if name in needed))
+        return needed
+
+    @cached_property
+    def _own_folders(self) -> Mapping[str, Mapping[str, str]]:
+        """By role and service; nothing of roles that one service has, with those that need it."""
+        needed = self._needed
         folders: dict[str, dict[str, str]] = {}
         for role in self.roles:
             declaring = {
@@ -453,7 +470,9 @@ class Stack:
         return folders
 
     def mistake(self) -> str:
-        """What two daemons, or two roles, can't have together, in a sentence; empty where all is well."""
+        """What two services, daemons or roles can't have together, in a sentence; empty where all is well."""
+        for thing, owners in _shared((thing, service.name) for service in self.services for thing in _owned(service)):
+            return f"the services {' and '.join(owners)} both bring the {thing}; let one of them do so"
         ports = [(name, daemon.role) for daemon in self.daemons for name in daemon.ports]
         for name, (role, other, *_) in _shared(ports):
             return (
@@ -476,9 +495,19 @@ class Stack:
         return {timer.name: timer.default for service in self.services for timer in service.timers}
 
     def properties(self, node: NodeContext) -> dict[str, str]:
-        """Return the properties of all services on a node; a later service's win."""
-        of_services = (service.properties(node.of(service.name)) for service in self.services)
-        return {name: value for properties in of_services for name, value in properties.items()}
+        """Return the properties of all services on a node; those of a service win over those of one that it needs.
+
+        Raises BadInputError where two services that don't need each other set one.
+        """
+        of_services = {service.name: service.properties(node.of(service.name)) for service in self.services}
+        setting: dict[str, str] = {}
+        for service in self.services:
+            for name in {**of_services[service.name], **service.trial_properties}:
+                if (other := setting.get(name, service.name)) not in self._needed[service.name]:
+                    problem = f"the services {other} and {service.name} both set {name}"
+                    raise BadInputError(f"{problem}; let one of them do so, or let one need the other")
+                setting[name] = service.name
+        return {name: value for properties in of_services.values() for name, value in properties.items()}
 
     @cached_property
     def trial_properties(self) -> Mapping[str, str]:
