@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from inspect import cleandoc
 from pathlib import Path
 from textwrap import fill
@@ -86,9 +86,14 @@ _NAMES = {
 _TEXT = {"string", "boolean", "integer", "number"}
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    return json.loads(schema_text(find_installation()))
+
+
 def _keys(name: str, _: Mapping[str, str]) -> str:
     """The keys of a part of experiment files: each with what may stand there, and what it means."""
-    schema = json.loads(schema_text(find_installation()))
+    schema = _schema()
     part = {**schema["$defs"], "ExperimentFile": schema}[name]
     required = part.get("required", [])
     entries = []

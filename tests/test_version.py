@@ -84,6 +84,7 @@ def sources():
     return {version._module(name): file for file, name in files.items()}
 
 
+@pytest.mark.slow
 def test_imports_and_kinds_of_all_modules_are_seen():
     """Those that Python's own parser sees."""
     modules = sources()

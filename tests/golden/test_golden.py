@@ -12,11 +12,15 @@ import pytest
 from tests.golden.making import EXPECTED, kinds
 
 MOST_LINES = 40
+SLOW = {"reports/thesis-figures-2-3-scaled"}
+"""The largest: others show most of it too."""
 LONG_NUMBER = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")
 """Their last digits depend on the processor: numpy adds in another order where it has wider registers."""
 
 
-@pytest.mark.parametrize("kind", kinds(EXPECTED))
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in kinds(EXPECTED)]
+)
 def test_it_shows_what_it_showed(kind, tmp_path):
     made = kinds(tmp_path)[kind]()
     kept = {file.relative_to(EXPECTED).as_posix() for file in (EXPECTED / kind).rglob("*") if file.is_file()}

@@ -41,6 +41,7 @@ def test_work_is_within_a_factor_of_two_of_the_published_graph(tmp_path: Path, p
     assert (graph.facts().nodes, graph.facts().edges) == (published.nodes, published.edges)
 
 
+@pytest.mark.slow
 def test_brightkite_in_full(tmp_path: Path) -> None:
     dataset = open_dataset(DatasetSpec(name="g", make="brightkite"), tmp_path)
     staged = dataset.file(Silent())

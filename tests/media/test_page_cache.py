@@ -24,6 +24,7 @@ def test_a_folder_that_vanishes_while_it_is_looked_at_counts_as_nothing(tmp_path
     assert resident_bytes(tmp_path) == PAGE_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mapped", [page_cache._MAPPED_BYTES, 1 << 33])
 def test_a_file_that_is_larger_than_memory_is_counted(tmp_path, monkeypatch, mapped):
     monkeypatch.setattr(page_cache, "_MAPPED_BYTES", mapped)

@@ -221,6 +221,7 @@ def inside(limits, program, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_page_cache_stays_below_the_bound(lease, tmp_path):
     file = tmp_path / "large"
     limits = make_limits(64 * MIB, None, lease)

@@ -32,6 +32,7 @@ def error(share):
     return (share * (1 - share) / PLANS) ** 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [2, 5])
 def test_without_an_effect_few_plans_claim_one(repetitions):
     claims = [one.significant for one in judged(1.0, repetitions, 0.07, spread=0.5, states=0.3)]
@@ -50,12 +51,14 @@ def test_verdicts_about_a_saving_of_just_the_threshold_are_seldom_claimed():
     assert claimed / PLANS <= 0.05 + 2 * error(0.05)
 
 
+@pytest.mark.slow
 def test_the_planned_repetitions_find_five_percent():
     repetitions = repetitions_needed(moderated(0.0, 0, KNOWN))
     found = [one.significant for one in judged(1 / 1.05, repetitions, 0.05, KNOWN)]
     assert sum(found) / PLANS >= 0.9 - 2 * error(0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "spread", "most"), [(0.07, 0.5, 0.99), (0.12, 0.3, 0.97)])
 def test_intervals_cover_the_truth(noise, spread, most):
     """At little noise they are too wide, by a prior that counts less only where trials contradict it (decision 34)."""

@@ -97,6 +97,7 @@ def compared_sites(there, alone, elsewhere):
     return compared, significant
 
 
+@pytest.mark.slow
 def test_tasks_of_jobs_that_ran_on_one_node_alone_say_nothing():
     """One task of a shared job can't be compared, however many others ran there."""
     assert compared_sites([1], 60, [[60] * 4]) == (0, 0)

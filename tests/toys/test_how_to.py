@@ -21,6 +21,7 @@ def test_the_page_shows_the_file_of_each_kind(kind):
     assert (TOYS / f"{kind}.py").read_text() in SHOWN
 
 
+@pytest.mark.slow
 def test_the_files_that_it_shows_need_nothing_else_than_assay(tmp_path):
     home = tmp_path / "assay_extras"
     home.mkdir()

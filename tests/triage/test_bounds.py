@@ -279,6 +279,7 @@ def test_what_other_nodes_do_dilutes_no_load_of_a_jobs_own():
     assert 0 < beside([first, second._replace(nodes=())], loads[:2])[0] <= alone[0]
 
 
+@pytest.mark.slow
 def test_loads_of_ten_thousand_jobs_take_seconds():
     job = made(JOB._replace(nodes=2))
     loads = drive_loads(job, drives("1xssd"))

@@ -50,6 +50,7 @@ def test_a_process_that_may_not_use_the_memory_says_so(tmp_path, monkeypatch):
         holder.main(tmp_path / "hole", 4096, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may drop the page cache")
 def test_pages_of_a_hole_stay_when_the_page_cache_is_dropped_and_take_no_space(tmp_path):
     if mount_of(tmp_path).file_system not in FILE_SYSTEMS:

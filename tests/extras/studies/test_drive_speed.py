@@ -76,6 +76,7 @@ def test_other_runs_are_refused():
         speed_runs(the_plan(), list(trials(8, SLOW)))
 
 
+@pytest.mark.slow
 def test_runs_without_any_effect_seldom_show_a_direction_and_many_comparisons_often_do():
     made = design(study_run(*a_run("thesis-tables-9-13-scaled", repetitions=4)))
     assert {len({made.times[point] for point in pair}) for pair in made.comparisons} == {1}, "both sides take the same"
