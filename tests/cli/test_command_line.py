@@ -47,7 +47,7 @@ def test_a_pipe_and_a_device_as_experiment_profile_and_record(refused, tmp_path)
     run = write_run(tmp_path / "run", *made_run(made_trials(repetitions=1)))
     (run.path / "plan.json").unlink()
     os.mkfifo(run.path / "plan.json")
-    for words in (("report", "run"), ("compare", "run")):
+    for words in (("report", "run"), ("compare", "run", "other")):
         assert "run/plan.json can't be read: it is a pipe" in refused(*words)
 
 

@@ -243,6 +243,12 @@ def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, m
     assert {trial.placement.name for trial in more[4:]} == {"hdd", "ssd"}
 
 
+def test_where_no_repetition_fits_its_time_is_said(command, monkeypatch):
+    command.give_time(monkeypatch)
+    _, said = command.run(budget_s=10.0 * TRIALS + 5)
+    assert "no repetition: 5 s were left of the time, and one takes about " in said
+
+
 def test_time_that_is_to_be_filled_goes_to_whole_rounds_though_all_is_decided(command, monkeypatch):
     """Then the times have no say in how many repetitions there are."""
     monkeypatch.setattr("assay.run.schedule.decided_work", lambda plan, _: {work_of(trial) for trial in plan.trials})

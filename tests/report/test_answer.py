@@ -244,7 +244,7 @@ def test_a_drive_that_is_faster_than_no_delay_is_a_caveat():
 def test_on_a_shared_machine_other_programs_are_the_reason_for_an_idle_drive():
     shared = (MachineShared(trials=1),)
     (note, _) = answer_of(decision(conditions=conditions(busy=0.3), caveats=shared)).notes
-    assert note.endswith("Other programs slowed the job down.")
+    assert note.endswith("Other programs slowed 1 trial down (doubt `machine-shared`).")
 
 
 def test_where_nothing_was_measured_that_is_said():

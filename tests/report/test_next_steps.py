@@ -8,7 +8,7 @@ from assay.report.analysis import RunData, analyse, read_run
 from assay.report.markdown import markdown
 from assay.report.next_steps import next_steps
 from assay.report.page import run_page
-from assay.stats.caveats import MachineShared, NotTheDrives
+from assay.stats.caveats import MachineShared, NotRepeated, NotTheDrives
 from assay.stats.decision import Verdict
 from tests.builders import a_measured_run, a_plan, a_record, a_trial
 from tests.report.made_decisions import bounded, conditions, decision, not_worth_it, undecided
@@ -25,11 +25,18 @@ def test_what_is_open_is_repeated_and_its_time_is_said_with_a_margin():
     (step,) = steps_of(undecided(seconds=380))
     assert (
         step.words
-        == "To decide whether the SSD saves 10 % of the time on the hard disk, repeat the experiment for about 6 min (at most 8 min)"
+        == "To decide whether the SSD saves 10 % of the time on the hard disk, repeat the experiment for about 6 min"
     )
     assert step.command.endswith("--resume --for 8min")
     (step,) = steps_of(undecided(seconds=380), decision(), undecided(seconds=40))
-    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min (at most 9 min)"
+    assert step.words == "To decide the 2 that are open, repeat the experiment for about 7 min"
+
+
+def test_without_repetitions_no_time_to_a_verdict_is_promised():
+    alone = undecided(seconds=380, repetitions=2)
+    (step,) = steps_of(alone.model_copy(update={"caveats": (NotRepeated(),)}))
+    assert step.words.endswith("first repeat the experiment once (about 3 min): then it can be estimated how often")
+    assert step.command.endswith("--for 4min")
 
 
 def test_repeating_keeps_the_levels_that_were_chosen_and_no_other_option():

@@ -61,6 +61,8 @@ def compare(folders: tuple[Path, ...], form: Form | None, out: Path | None, fail
     Example:  assay compare runs/laptop runs/server
               assay compare runs/before runs/after --fail-above 5%
     """
+    if len(folders) < 2:
+        raise BadInputError("a comparison needs two runs or more; `assay report RUN` is about one")
     by_name = dict(zip(run_names(folders), folders, strict=True))
     browser = find_browser() if form == "pdf" else ""
     if form == "json" and fail_above is None:

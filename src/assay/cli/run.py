@@ -213,7 +213,13 @@ def _run_all(
         display.say(f"the time is up, and {left} of {len(plan.trials)} trials have not run; go on with --resume")
     elif budget is not None:
         count = repeat(RepetitionSchedule(plan, more, decided_by(budget)), folder, set_up, display, budget)
-        display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
+        if count or budget.allows(plan.trials):
+            display.say(f"{count} further trial{'' if count == 1 else 's'} repeated the plan while there was time")
+        else:
+            left_text, needed_text = (
+                duration_text(max(0.0, seconds)) for seconds in (budget.left_s, budget.needed_s(plan.trials))
+            )
+            display.say(f"no repetition: {left_text} were left of the time, and one takes about {needed_text}")
 
 
 def _print_damaged(files: Sequence[Path], folder: RunFolder, console: Console) -> None:

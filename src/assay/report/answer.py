@@ -245,9 +245,9 @@ def _words(decision: Decision, placement: PlacementResult) -> str:
         return _saving_words(decision, placement, placement.saving)
     if placement.storage_s is None:
         return _without_baseline(decision, placement)
-    if placement.storage_share is None:
-        return ""
     share, storage_s = placement.storage_share, placement.storage_s.value
+    if share is None or (share.low is None and storage_s < 0):
+        return "" if share is None else "what storage costs can't be told: it was slower without delay, which is noise"
     if share.low is not None and share.low <= 0:
         most = decision.most_share(share.high, decision.busy_bound_s)
         return f"no significant storage share (at most {percent(most or 0.0)})"

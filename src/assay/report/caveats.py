@@ -187,7 +187,7 @@ def unmet_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         WRITTEN: "{share} of what was written to {subject} was on it when the jobs ended (at least {least} is "
         "needed). The rest was written afterwards, and that time is not counted above",
         BUSY: "{subject} was busy for {share} of the jobs' time (at least {least} is needed). "
-        + ("Other programs slowed the job down" if decision.has(MachineShared) else "This job uses its storage little"),
+        + _other_programs(decision),
     }
     for kind, words in says.items():
         missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
@@ -197,6 +197,13 @@ def unmet_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
             yield f"Do not generalise from this run: {said}."
+
+
+def _other_programs(decision: Decision) -> str:
+    """What an idle drive comes from, as far as is known."""
+    trials = next((caveat.trials for caveat in decision.caveats if isinstance(caveat, MachineShared)), 0)
+    slowed = f"Other programs slowed {trials} trial{'' if trials == 1 else 's'} down (doubt `machine-shared`)"
+    return slowed if trials else "This job uses its storage little"
 
 
 def scopes_of(decisions: Sequence[Decision]) -> list[str]:

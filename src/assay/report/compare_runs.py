@@ -196,7 +196,11 @@ def _doubts(
 ) -> list[Doubt]:
     """Each run's own, that machines differ, and that runs have other things under the same names; each once."""
     doubts = [doubt for run in runs.values() for doubt in run.plan.doubts]
-    doubts += [doubt for summaries in apart.values() for doubt in doubts_of(summaries)]
+    doubts += [
+        doubt.model_copy(update={"what": f"{name}: {doubt.what}"})
+        for (name, _), summaries in apart.items()
+        for doubt in doubts_of(summaries)
+    ]
     doubts += different_machines(every)
     for key, rows in by_key.items():
         configurations_seen = dict.fromkeys(row.configuration for row in rows)
@@ -291,6 +295,7 @@ def agreements(compared: ComparedRuns, names: Sequence[str]) -> list[Agreement]:
 def _agreement(
     levels: Mapping[str, str], base: str, labelled: Sequence[tuple[str, Comparison]], names: Sequence[str]
 ) -> Agreement:
+    tested = any(comparison.p is not None for _, comparison in labelled)
     faster = [where for where, comparison in labelled if comparison.significant and comparison.ratio < 1]
     slower = [where for where, comparison in labelled if comparison.significant and comparison.ratio > 1]
     level = levels[PLACEMENT]
@@ -302,6 +307,8 @@ def _agreement(
         count = len(faster or slower)
         direction = "faster" if faster else "slower"
         headline = f"{level} is {direction} than {base} in {count} of {len(labelled)} comparisons"
+    elif not tested:
+        headline = f"{level} and {base} can't be compared: each ran once"
     else:
         headline = f"no significant difference of {level} from {base} in {len(labelled)} comparisons"
     count = len(faster) + len(slower)

@@ -128,12 +128,18 @@ def _panels(
         levels = levels_of(row.combination)
         title = f"{group.workload} on {group.dataset}" if "dataset" in names else group.workload
         of_row = combined[row.run, row.machine].get(levels_key(levels), [])
-        label_text = ", ".join(part for part in (label_of(row.combination, label), row.run) if part)
+        label_text = ", ".join(part for part in (label_of(row.combination, label), _short(compared, row)) if part)
         if len(compared.machines[row.run]) > 1:
             label_text += f" on {_letter(row)}"
         marks = marks_of(filters, {**levels, RUN: row.run})
         panels.setdefault(title, []).append(ChartRow(row.combination, label_text, row.run, of_row, marks))
     return panels
+
+
+def _short(compared: ComparedRuns, row: ComparedRow) -> str:
+    """A run's name without that of the experiment, where all are of one: the rest tells them apart."""
+    experiment, *others = {run.plan.experiment for run in compared.runs.values()}
+    return row.run if others else row.run.removeprefix(f"{experiment}-")
 
 
 def _letter(row: ComparedRow) -> str:

@@ -68,8 +68,13 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         seconds = sum(decision.more.seconds for decision in undecided if decision.more)
         alone = undecided[0] if len(undecided) == 1 else None
         question = question_text(alone, names_of(alone)) if alone else f"the {len(undecided)} that are open"
-        most = about_text(60 * _minutes(seconds))
-        words = f"To decide {question}, {first}repeat the experiment for about {about_text(seconds)} (at most {most})"
+        repeat = f"repeat the experiment for about {about_text(seconds)}"
+        if not all(decision.repeated for decision in undecided):  # how much equal trials differ is not known
+            seconds = sum(decision.more.seconds / decision.more.repetitions for decision in undecided if decision.more)
+            repeat = (
+                f"first repeat the experiment once (about {about_text(seconds)}): then it can be estimated how often"
+            )
+        words = f"To decide {question}, {first}{repeat}"
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))

@@ -77,7 +77,11 @@ class Budget:
 
     def allows(self, trials: Sequence[Trial]) -> bool:
         """Whether all of these can be expected to end in time."""
-        return sum(map(self._expected_s, trials)) <= self.left_s
+        return self.needed_s(trials) <= self.left_s
+
+    def needed_s(self, trials: Sequence[Trial]) -> float:
+        """How long all of these can be expected to take."""
+        return sum(map(self._expected_s, trials))
 
     def took(self, trial: Trial, seconds: float) -> None:
         """A trial has ended."""

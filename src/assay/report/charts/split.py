@@ -28,6 +28,11 @@ class Segment(NamedTuple):
     colour: str
     ink: str
 
+    @property
+    def legend(self) -> str:
+        """Its name in the legend."""
+        return f"{self.name} (can't be told apart)" if self is TOGETHER else self.name
+
 
 COMPUTING, STORAGE = Segment("computing", svg.SKY, svg.ON_BRIGHT), Segment("storage", svg.VERMILION, svg.PAPER)
 START_UP = Segment("start-up", svg.MIST, svg.ON_BRIGHT)
@@ -163,7 +168,7 @@ def _legend_lines(shown: Sequence[Segment]) -> list[list[Segment]]:
     lines: list[list[Segment]] = []
     room_px = 0.0
     for part in shown:
-        needed_px = MARK_PX + len(part.name) * svg.LETTER_PX
+        needed_px = MARK_PX + len(part.legend) * svg.LETTER_PX
         if not lines or needed_px > room_px:
             lines.append([])
             room_px = NARROWEST_PX
@@ -175,7 +180,7 @@ def _legend_lines(shown: Sequence[Segment]) -> list[list[Segment]]:
 def _legend_line(parts: Sequence[Segment], top: float) -> str:
     """One text, so that the browser sets the distances."""
     marks = '<tspan dx="10"'.join(
-        f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.name}</tspan>'
+        f' fill="{part.colour}" stroke="{svg.EDGE}" stroke-width=".6">■</tspan><tspan dx="4">{part.legend}</tspan>'
         for part in parts
     )
     return f'<text x="0" y="{top + 13:g}" font-size="{svg.TEXT_PX - 1}"><tspan{marks}</text>'
