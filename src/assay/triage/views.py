@@ -102,7 +102,8 @@ def sums(answer: Triage) -> Iterator[str]:
     if cannot:
         by_time = sum(row.basis != "bytes" for row in cannot)
         yield (
-            f"Of the {len(cannot):,} verdicts *cannot matter*, {by_time:,} also hold with other programs on the drives."
+            f"Of the {len(cannot):,} jobs that cannot matter, {by_time:,} cannot with other programs on the "
+            "drives either."
         )
     if summary.short:
         share = percent(summary.short_bound_s / summary.ran_s)
