@@ -185,5 +185,5 @@ media:
 memory: 2GiB
 """)
     done = place.command(*assay_command("run", experiment, "--out", "run"), code=2)
-    assert "a memory limit of 2048 MiB is too small: the 5 daemons take about 640 MiB" in done.stderr
+    assert "a memory limit of 2GiB is too small: the 5 daemons take about 640 MiB" in done.stderr
     assert not (place.home / "run").exists()
