@@ -15,6 +15,7 @@ from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
 from assay.plan.make import plan_and_more
 from assay.plan.overrides import Override
+from assay.plan.property_keys import property_keys
 from assay.plan.source import ExperimentSource
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,18 @@ def test_every_top_level_key_is_an_option():
     run = cli.get_command(None, "run")
     keys = {option.key for option in run.params if isinstance(option, KeyOption)}
     assert keys == {*(ExperimentFile.model_fields.keys() - OF_THE_FILE), "workloads.options.size"}
+
+
+def test_so_is_each_service_s_key_of_properties(monkeypatch):
+    taken = []
+    monkeypatch.setattr("assay.cli.run.run_experiment", lambda *_, overrides, **__: taken.extend(overrides) or 0)
+    words = ["run", "quickstart", "--spark", "spark.executor.memory=2g,executor.cores=1", "--tez", "{tez.a: 1}"]
+    CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)
+    assert [(override.key, override.value) for override in taken] == [
+        ("tez", {"tez.a": 1}), ("spark.spark.executor.memory", "2g"), ("spark.executor.cores", 1),
+    ]  # fmt: skip
+    listed = CliRunner().invoke(cli, ["run", "--help"]).output
+    assert all(f"  --{key} VALUE" in listed for key in property_keys())
 
 
 @pytest.mark.parametrize(

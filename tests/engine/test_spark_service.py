@@ -166,8 +166,11 @@ def test_properties_that_it_can_not_have_are_refused(tmp_path, line, reason):
 
 
 def test_its_own_properties_are_known(tmp_path):
-    words = WORDS._replace(properties={"dfs.blocksize": "134217728"})
-    assert plan_of(tmp_path, f"{GOOD}spark: {{spark.reducer.maxSizeInFlight: [24m, 96m]}}\n", words).doubts == ()
+    words = WORDS._replace(
+        properties={"dfs.blocksize": "134217728"}, levels={"store": ["hdfs"], "engine": ["mapreduce", "spark"]}
+    )
+    text = f"{GOOD}engine: [mapreduce, spark]\nspark: {{spark.reducer.maxSizeInFlight: [24m, 96m]}}\n"
+    assert "unknown-property" not in [doubt.kind for doubt in plan_of(tmp_path, text, words).doubts]
 
 
 def test_a_cluster_that_is_there_already_need_not_have_spark(tmp_path):

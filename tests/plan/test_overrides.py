@@ -59,6 +59,14 @@ def test_a_property_of_hadoop_has_dots_and_so_may_a_medium(read):
     assert str(experiment.media["hdd"].options.path) == "/data", "the alias of it stays as it was"
 
 
+@pytest.mark.parametrize("kept", ["", "exclude: {settings: small}\n", "exclude: [{settings: small}]\n"])
+def test_a_factor_that_is_excluded_may_have_dots(tmp_path, kept):
+    file = tmp_path / "demo.yaml"
+    file.write_text(EXPERIMENT + kept)
+    source = ExperimentSource(file, [override_of("exclude.spark.executor.memory=2g")])
+    assert source.experiment.exclude[0]["spark.executor.memory"] == ["2g"]
+
+
 def test_an_only_item_of_a_list_needs_no_number(tmp_path):
     file = tmp_path / "demo.yaml"
     file.write_text("experiment: demo\nworkloads: [{name: terasort}]\nmedia: {hdd: directory}\n")

@@ -8,7 +8,7 @@ import pytest
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.installed import stack_of
-from assay.model.registry import SERVICES
+from assay.model.registry import ENGINES, SERVICES
 from assay.model.renamed import renamed
 from assay.model.service import LeastSize, Service, Unverifiable
 from assay.plan.make import plan_and_more
@@ -287,5 +287,7 @@ def test_a_name_that_begins_as_a_services_own_do_is_doubted_unless_it_is_known_b
     assert not make_plan(file, KNOWN).doubts
     with plugged_in():
         SERVICES.add("tables", TABLES)
+        mapreduce = ENGINES["mapreduce"]
+        ENGINES._kinds["mapreduce"] = mapreduce._replace(services=(*mapreduce.services, "tables"))
         (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.what == "Hadoop has no property tables.spilt (line 11)"

@@ -49,7 +49,12 @@ def test_a_workload_has_keys_of_its_own(tmp_path):
     [
         ("hadoop: {spark.rdd.compress: true}", "spark.rdd.compress is no property of hadoop; give it under `spark`"),
         ("hbase: {dfs.blocksize: 8m}", "dfs.blocksize is no property of hbase; give it under `hadoop`"),
-        ("spark: {my.jobs.own: 1}", "my.jobs.own is no property of spark; give it under `hadoop`"),
+        ("spark: {my.jobs.own: 1}", r"my.jobs.own is no .* mean spark.my.jobs.own\? A property of a job's .* `hadoop`"),
+        (
+            "spark: {executor.memory: 1g}",
+            r"executor.memory is no property of spark; did you mean spark.executor.memory\?",
+        ),
+        ("hadoop: {spark: 3}", "spark is the key of properties, and none itself; write a whole name, such as spark.NA"),
         ("spark: 5", "spark is 5, and must be"),
         ("sparks: {spark.rdd.compress: true}", r"unknown key 'sparks'; did you mean 'spark'\?"),
     ],
@@ -59,10 +64,44 @@ def test_a_property_under_another_key_is_refused_with_its_own(tmp_path, line, pr
         plan_of(tmp_path, f"{GOOD}{line}\n", WORDS)
 
 
-def test_what_is_set_by_a_path_may_have_dots_behind_each_key(tmp_path):
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("spark.spark.executor.memory", "spark.executor.memory"),
+        ("spark.executor.memory", "spark.executor.memory"),
+        ("hbase.zookeeper.session.timeout", "zookeeper.session.timeout"),
+        ("hadoop.my.jobs.own", "my.jobs.own"),
+    ],
+)
+def test_what_is_set_by_a_path_may_have_dots_and_leave_out_the_key_s_own_word(tmp_path, text, name):
     (tmp_path / "demo.yaml").write_text(GOOD)
-    source = ExperimentSource(tmp_path / "demo.yaml", [override_of("spark.spark.executor.memory=1g")])
-    assert source.experiment.properties["spark.executor.memory"] == ["1g"]
+    source = ExperimentSource(tmp_path / "demo.yaml", [override_of(f"{text}=1g")])
+    assert source.experiment.properties[name] == ["1g"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "doubt"),
+    [
+        (
+            "spark: {spark.executor.memory: [1g, 2g]}",
+            "spark.executor.memory (line 10) is a property of spark, which no",
+        ),
+        ("tez: {tez.am.resource.memory.mb: 512}", "tez.am.resource.memory.mb (line 10) is a property of tez, which no"),
+        ("hbase: {hbase.x: 1}", "hbase.x (line 10) is a property of hbase, which no trial has"),
+        ("spark: {spark.executor.memory: 1g}\nengine: [mapreduce, spark]", ""),
+    ],
+)
+def test_a_property_of_a_service_that_no_trial_has_is_doubted(tmp_path, lines, doubt):
+    words = WORDS._replace(levels={"store": ["hdfs"], "engine": ["mapreduce", "spark"]})
+    plan = plan_of(tmp_path, f"{GOOD}{lines}\n", words)
+    doubts = [each for each in plan.doubts if each.kind == "unknown-property"]
+    assert [each.what.startswith(doubt) for each in doubts] == [True] * bool(doubt)
+
+
+def test_in_a_profile_all_properties_stand_together(tmp_path):
+    text = f"{GOOD}profiles: {{mine: {{inherits: [small], spark: {{spark.executor.memory: 1g}}}}}}\n"
+    with pytest.raises(BadInputError, match="line 10: in a profile all properties stand under `properties`, and this"):
+        plan_of(tmp_path, text, WORDS)
 
 
 def test_a_written_experiment_divides_them():
@@ -78,7 +117,14 @@ def test_a_written_experiment_divides_them():
     ("service", "problem"),
     [
         (Service("sparkle", first_words=frozenset({"spark"}), properties_key="sparkle"),
-         "the services spark and sparkle both declare the properties spark.*, under spark and sparkle; let one"),
+         "the services spark and sparkle both declare the properties spark.*; let one of them do so"),
+        (Service("sparkle", first_words=frozenset({"spark"}), properties_key="spark"),
+         "the services spark and sparkle both declare the properties spark.*; let one of them do so"),
+        *((Service("sparkle", first_words=frozenset({"sparkle"}), properties_key=key),
+           f"the service sparkle has the properties_key '{key}', which experiments have for something else; rename it")
+          for key in ("cluster", "options", "workloads", "name")),
+        (Service("sparkle", first_words=frozenset({"sparkle"}), properties_key="_sparkle"),
+         "the service sparkle has the properties_key '_sparkle', which is no word in lower case; rename it"),
         (Service("sparkle", bounds={"spark.executor.cores": ValueBounds(2)}),
          "the services spark and sparkle both bound spark.executor.cores; let one of them do so"),
     ],

@@ -12,6 +12,7 @@ from assay.model.base import OneOrMany, field_docs
 from assay.model.errors import BadInputError
 from assay.plan.experiment import ExperimentFile
 from assay.plan.overrides import Override, is_open, override_of
+from assay.plan.property_keys import HADOOP, property_keys
 
 OF_THE_FILE = {"experiment", "question", "description", "next", "stands_for", "folder"}
 """Keys that describe the file itself: nobody changes them for a run."""
@@ -33,7 +34,14 @@ class KeyOption(click.Option):
 
 
 class KeysCommand(click.Command):
-    """A command whose help lists the options of the experiment's keys apart."""
+    """A command whose help lists the options of the experiment's keys apart, those of services' properties too."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Add an option for each service's key, which only now are looked up: that takes long."""
+        parameters = super().get_params(ctx)
+        names = {name for parameter in parameters for name in parameter.opts}
+        further = [key for key in property_keys() if f"--{key}" not in names]
+        return [*parameters, *(KeyOption(key, f"As --{HADOOP}, for properties of {key}.") for key in further)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write both lists."""
@@ -47,7 +55,7 @@ class KeysCommand(click.Command):
         with formatter.section(
             "Keys of the experiment, in place of the file's (lists as a,b; maps as a=b,c=d; or YAML)"
         ):
-            formatter.write_dl(by_kind[True])
+            formatter.write_dl(sorted(by_kind[True]))
 
 
 def key_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,8 +64,8 @@ def key_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_overrides(*arguments: Any, values: tuple[str, ...], **more: Any) -> Any:
         overrides = [override_of(text) for text in values]
-        for key in (*_keys(), SIZE):
-            if (text := more.pop(_parameter(key))) is not None:
+        for key in dict.fromkeys((*_keys(), SIZE, *property_keys())):
+            if (text := more.pop(_parameter(key), None)) is not None:
                 overrides += _overrides(key, text)
         return command(*arguments, overrides=overrides, **more)
 

@@ -23,7 +23,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from assay.model.base import Frozen, Many, Whole
 from assay.model.dataset import MOST_SEED, DatasetSpec
-from assay.model.errors import MistakeAt
+from assay.model.errors import BadInputError, MistakeAt
 from assay.model.fault import NO_FAULT, Fault
 from assay.model.medium import MediumKind, Options
 from assay.model.naming import MOST_NAME_CHARACTERS, did_you_mean, nearest, similar
@@ -47,7 +47,7 @@ from assay.model.trial import (
 from assay.plan.cluster import ClusterEntry, OneCluster
 from assay.plan.entry_parts import Name, OneOf, Supported, alone, choice
 from assay.plan.placement import PlacementEntry, placement_entry
-from assay.plan.property_keys import HADOOP, key_of, property_keys
+from assay.plan.property_keys import HADOOP, key_of, owners, property_keys
 from assay.plan.settings import Profile, Prose, Text, without_control
 from assay.plan.store import OneStore, refuse_found
 
@@ -173,7 +173,15 @@ MIX = "mix"
 
 
 def _property_maps() -> type[Frozen]:
-    """A model whose keys are those under which services' properties stand, beside Hadoop's."""
+    """A model whose keys are those under which services' properties stand, beside Hadoop's.
+
+    Raises BadInputError for a key that an experiment or a workload has for something else.
+    """
+    taken = {*ExperimentFile.model_fields, *WorkloadEntry.model_fields} - {HADOOP}
+    for service in owners().values():
+        if (key := service.properties_key) in taken or not re.fullmatch("[a-z][a-z0-9_-]*", key):
+            why = "experiments have for something else" if key in taken else "is no word in lower case"
+            raise BadInputError(f"the service {service.name} has the properties_key {key!r}, which {why}; rename it")
     return _maps_under(*(key for key in property_keys() if key != HADOOP))
 
 

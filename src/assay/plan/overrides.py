@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from assay.host.yaml_file import Place, shown, tree_of
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
-from assay.plan.property_keys import property_keys
+from assay.plan.property_keys import property_keys, spelt_out
 
-OPEN = frozenset({"properties", "options", "base"})
+OPEN = frozenset({"properties", "options", "base", "exclude"})
 """Maps whose keys may have dots, as those of properties have: behind them a path's rest is a single key."""
 NAMED = frozenset({"media", "profiles"})
 """Maps from names that the experiment chose: what is set below such a name must be there."""
@@ -86,9 +86,9 @@ def _step(override: Override, here: Any, keys: list[object], rest: str) -> tuple
     names = rest.split(".")
     counts = range(len(names), 0, -1)
     known = next((count for count in counts if ".".join(names[:count]) in here), None)
-    inside = keys[-1] if keys else ""
+    inside = next((key for key in reversed(keys) if not isinstance(key, int)), "")
     count = known or (len(names) if is_open(inside) else 1)
-    name, below = ".".join(names[:count]), ".".join(names[count:])
+    name, below = spelt_out(inside, ".".join(names[:count])), ".".join(names[count:])
     if below and known is None and inside in NAMED:
         raise BadInputError(f"{override.option}: {inside} has no {name!r}; {nearest(name, list(here))}")
     return here, name, below

@@ -11,21 +11,23 @@ Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parse
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import NamedTuple
 
 from assay.host.yaml_file import Place
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import BadInputError, Mistakes
+from assay.model.installed import stack_of
 from assay.model.naming import lettered_size, nearest
 from assay.model.registry import SERVICES, STORES, WORKLOADS
 from assay.model.renamed import renamed
 from assay.model.service import LeastSize
 from assay.model.value_bounds import MOST_INT, MOST_LONG, ValueBounds
 from assay.plan.experiment import ExperimentFile, WorkloadEntry
-from assay.plan.property_keys import key_of
+from assay.plan.property_keys import key_of, owner_of, property_keys, spelt_out
 from assay.plan.source import ExperimentSource, Vocabulary
 
 _ADDRESSES = re.compile(r"(fs\.defaultFS|fs\.default\.name|.*([.-]address|\.bind-host|\.hostname|\.port))")
@@ -131,9 +133,8 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.is_managed
     least_sizes = _least_sizes([entry.name for entry in given]) if own_cluster else {}
-    services = SERVICES.values()
-    first_words = {word for service in services for word in service.first_words}
-    by_form = re.compile("|".join(form for service in services for form in service.open_names))
+    by_form = re.compile("|".join(form for service in SERVICES.values() for form in service.open_names))
+    running = _running(source.experiment)
     refused = Mistakes()
     for argument in _arguments(source.experiment):
         if (misread := _misread(argument, known)) is not None:
@@ -147,10 +148,13 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
         doubts |= {doubt.what: doubt for doubt in _yamls_truth(entry, known, source)}
         line = f"line {source.line(entry.keys)}"
         default = known.get(entry.name, "")
-        of_service = entry.name.split(".", maxsplit=1)[0] in first_words
+        owner = owner_of(entry.name)
         of_workloads = {WORKLOADS[workload].output_replication for workload in entry.workloads if workload in WORKLOADS}
         read = entry.name in {*known, *of_workloads}
-        if known and of_service and not read and not by_form.fullmatch(entry.name):
+        if owner is not None and running and owner.name not in running:
+            problem = f"{entry.name} ({line}) is a property of {owner.name}, which no trial has"
+            doubts[entry.name] = UNKNOWN_PROPERTY.doubt(problem, entry.name)
+        elif known and owner is not None and not read and not by_form.fullmatch(entry.name):
             close = nearest(entry.name, sorted(known))
             hint = f"; {close}" if close.startswith("did") else ""
             problem = f"Hadoop has no property {entry.name} ({line}){hint}"
@@ -161,6 +165,15 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
                 doubts[f"{entry.name}={value}"] = NOT_A_NUMBER.doubt(problem, entry.name)
     refused.refuse()
     return list(doubts.values())
+
+
+def _running(experiment: ExperimentFile) -> set[str]:
+    """The names of the services that any of its stores and engines need, as far as these are installed."""
+    names: set[str] = set()
+    for spec, engine in product(experiment.store, experiment.engine):
+        with suppress(BadInputError):
+            names |= {service.name for service in stack_of(spec.kind, engine).services}
+    return names
 
 
 def _least_sizes(given: Sequence[str]) -> Mapping[str, LeastSize]:
@@ -174,8 +187,7 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
     name, services = entry.name, SERVICES.values()
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
-    if entry.key and entry.key != (key := key_of(name)):
-        yield f"{name} is no property of {entry.key}; give it under `{key}`"
+    yield from _misplaced(entry)
     # Read when a daemon starts, so that a workload's jobs can't have one of their own.
     of_daemons = tuple(prefix for service in services for prefix in service.read_by_daemons)
     if entry.keys[0] == "workloads" and name.startswith(of_daemons):
@@ -206,6 +218,18 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
             yield f"{name} has one level twice, as {other} and {value}; leave one out"
     if name in renamed():
         yield f"{name} is deprecated; it is called {' and '.join(renamed()[name].split(','))} now"
+
+
+def _misplaced(entry: Property) -> Iterator[str]:
+    """Say what is wrong with a property that does not belong under its key."""
+    name = entry.name
+    if name in property_keys():
+        yield f"{name} is the key of properties, and none itself; write a whole name, such as {name}.NAME"
+    if entry.key and entry.key != (key := key_of(name)):
+        cure = f"give it under `{key}`"
+        if (full := spelt_out(entry.key, name)) != name:
+            cure = f"did you mean {full}? A property of a job's own stands under `{key}`"
+        yield f"{name} is no property of {entry.key}; {cure}"
 
 
 def _arguments(experiment: ExperimentFile) -> Iterator[Property]:
@@ -274,9 +298,9 @@ YES_OR_NO = doubt_kind(
 UNKNOWN_PROPERTY = doubt_kind(
     "unknown-property",
     "property",
-    when="Hadoop has no property of this name",
+    when="Hadoop has no property of this name, or no trial has the service that it belongs to",
     why="a property that nothing reads has no effect: all of its levels would be the same",
-    cure="correct the name, unless the jobs' own code reads it",
+    cure="correct the name or leave it out, unless the jobs' own code reads it",
 )
 REPLICATION_UNMET = doubt_kind(
     "replication-unmet",

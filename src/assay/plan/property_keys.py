@@ -9,40 +9,52 @@ from typing import TypeVar
 
 from assay.model.errors import BadInputError
 from assay.model.registry import SERVICES
+from assay.model.service import Service
 
 HADOOP = "hadoop"
 Levels = TypeVar("Levels")
 
 
-def _keys_of_words() -> Mapping[str, str]:
-    """The keys by the first words that services declare.
+def owners() -> Mapping[str, Service]:
+    """The services by the first words that they declare.
 
-    Raises BadInputError where two services declare a word under different keys, or bounds of one property.
+    Raises BadInputError where two services declare one word, or bounds of one property.
     """
-    words: dict[str, tuple[str, str]] = {}
+    by_word: dict[str, Service] = {}
     bounded: dict[str, str] = {}
     for service in SERVICES.values():
         for name in service.bounds:
             if (other := bounded.setdefault(name, service.name)) != service.name:
                 raise BadInputError(f"the services {other} and {service.name} both bound {name}; let one of them do so")
         for word in service.first_words:
-            other, key = words.setdefault(word, (service.name, service.properties_key))
-            if key != service.properties_key:
-                raise BadInputError(
-                    f"the services {other} and {service.name} both declare the properties {word}.*, under {key} and "
-                    f"{service.properties_key}; let one of them do so"
-                )
-    return {word: key for word, (_, key) in words.items()}
+            if (owner := by_word.setdefault(word, service)) is not service:
+                both = f"the services {owner.name} and {service.name} both declare the properties {word}.*"
+                raise BadInputError(f"{both}; let one of them do so")
+    return by_word
+
+
+def owner_of(name: str) -> Service | None:
+    """The service that declares a property of that name; None where it belongs to somebody's job."""
+    word, dot, _ = name.partition(".")
+    return owners().get(word) if dot else None
 
 
 def property_keys() -> list[str]:
     """The keys of an experiment, and of a workload, that hold properties: Hadoop's first."""
-    return list(dict.fromkeys((HADOOP, *_keys_of_words().values())))
+    return list(dict.fromkeys((HADOOP, *(service.properties_key for service in owners().values()))))
 
 
 def key_of(name: str) -> str:
     """The key under which a property of that name stands."""
-    return _keys_of_words().get(name.partition(".")[0], HADOOP)
+    owner = owner_of(name)
+    return HADOOP if owner is None else owner.properties_key
+
+
+def spelt_out(key: object, name: str) -> str:
+    """A name under a service's own key, which is its first word too, with that word where it is left out."""
+    by_word = owners()
+    is_short = key != HADOOP and key in by_word and name.partition(".")[0] not in by_word
+    return f"{key}.{name}" if is_short else name
 
 
 def by_key(properties: Mapping[str, Levels]) -> dict[str, dict[str, Levels]]:

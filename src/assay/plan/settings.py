@@ -6,7 +6,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Frozen, OneOrMany
@@ -14,6 +14,7 @@ from assay.model.errors import BadInputError
 from assay.model.naming import unprintable
 from assay.model.registry import SERVICES
 from assay.model.trial import SettingsSpec
+from assay.plan.property_keys import property_keys
 
 
 def _as_text(value: Any) -> Any:
@@ -55,6 +56,16 @@ class Profile(Frozen):
     defaults."""
     properties: Mapping[str, Single] = {}
     """Properties that are added or replaced. Numbers and booleans are passed on as text."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_properties_stand_together(cls, value: Any) -> Any:
+        key = next((key for key in property_keys() if isinstance(value, dict) and key in value), None)
+        if key is not None:
+            raise ValueError(
+                f"in a profile all properties stand under `properties`, and this one has {key!r}; move them"
+            )
+        return value
 
 
 @cache
