@@ -3,12 +3,13 @@
 import gzip
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from assay.cli.context import find_installation
-from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions
+from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions, why_no_history
 from assay.engine.past.job import Work
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
 from assay.engine.spark_log import Sources, schemes_of_plan
@@ -504,3 +505,21 @@ def test_what_photon_spills_counts(tmp_path, engine):
     settings = {"spark.databricks.clusterUsageTags.runtimeEngine": engine}
     job = altered(tmp_path, change, MadeApplication(stages=(MadeStage(),), settings=settings))
     assert job.whole.local_written == job.whole.local_read == (4 * GB if engine == "PHOTON" else 0)
+
+
+@pytest.mark.parametrize("content", ["", "\n", " \n\n"])
+def test_a_blank_file_of_a_rolled_log_is_no_loss_of_the_others(tmp_path, content):
+    folder = tmp_path / ROLLED.name
+    shutil.copytree(ROLLED, folder)
+    last = max(int(file.name.split("_")[1]) for file in folder.glob("events_*"))
+    (folder / f"events_{last + 1}_{ROLLED.name.removeprefix('eventlog_v2_')}").write_text(content)
+    whole, job = read_event_log(ROLLED), read_event_log(folder)
+    assert (job.missing, job.stages) == (whole.missing, whole.stages)
+
+
+def test_a_log_that_ends_before_anything_can_be_decompressed_is_not_called_empty(tmp_path):
+    log = tmp_path / "app-1.zstd"
+    log.write_bytes((LOGS / "spill.zstd").read_bytes()[:40])
+    assert why_no_history(log) == "it ends within its first compressed block; copy it again"
+    log.write_bytes(b"")
+    assert why_no_history(log) == "it is empty"

@@ -163,6 +163,8 @@ MANY_MEDIA = f"media: {{{THIRTY.replace(',', ': directory,')}: directory}}"
         ("hdd: wd10ezex", "hdd: {kind: memory, size: 0x10}", "line 5: media.hdd.size is 16: must be at least 1MiB"),
         ("hdd: wd10ezex", "hdd: {kind: memory, size: 1023KiB}", "line 5: media.hdd.size is '1023KiB': must be at least 1MiB"),
         ("hdd: wd10ezex", "hdd: {kind: memory, size: '3,5GiB'}", "line 5: media.hdd.size is '3,5GiB': must be a size"),
+        ("experiment: mine", "experiment: 123", "line 1: experiment is 123, and must be text; put it into quotes"),
+        ("experiment: mine", "experiment: übung", "line 1: experiment is 'übung', and must be made of letters from a to z"),
         ("experiment: mine", f"experiment: {'e' * 200}", "line 1: experiment is 'e+..., and must be of at most 150 characters"),
         ("experiment: mine", 'experiment: mine\ndescription: "a\\e[2J"', r"line 2: description .* has the control character U\+001B"),
         ("experiment: mine", "experiment: mine\ncluster: {vcores: true}", "line 2: cluster.vcores is true, and must be a whole number"),

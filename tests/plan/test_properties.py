@@ -291,3 +291,24 @@ def test_a_name_that_begins_as_a_services_own_do_is_doubted_unless_it_is_known_b
         ENGINES._kinds["mapreduce"] = mapreduce._replace(services=(*mapreduce.services, "tables"))
         (doubt,) = make_plan(file, KNOWN).doubts
     assert doubt.what == "Hadoop has no property tables.spilt (line 11)"
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "words"),
+    [
+        ("spark", "fs.defaultFS", "file:///", "fs.defaultFS can't be set on an embedded cluster"),
+        ("spark", "dfs.replication", "x", "dfs.replication is 'x', and must be a whole number"),
+        ("spark", "mapreduce.map.speculative", "no", "mapreduce.map.speculative is 'no', and must be true or false"),
+        ("spark", "io.sort.mb", "5", "io.sort.mb is deprecated; it is called mapreduce.task.io.sort.mb now"),
+        ("arguments", "fs.defaultFS", "file:///", "fs.defaultFS can't be set on an embedded cluster"),
+        ("arguments", "dfs.replication", "x", "dfs.replication is 'x', and must be a whole number"),
+        ("arguments", "dfs.namenode.handler.count", "5", "is read by the cluster's daemons.*own `hadoop`"),
+    ],
+)
+def test_what_reaches_hadoop_another_way_is_held_to_the_same(tmp_path, place, name, value, words):
+    text = GOOD + f"spark: {{'spark.hadoop.{name}': '{value}'}}\n"
+    if place == "arguments":
+        text = OWN.replace("hadoop: {my.jobs.own: LEVELS}", f"options: {{arguments: '-D{name}={value} {{output}}'}}")
+    (tmp_path / "demo.yaml").write_text(text)
+    with pytest.raises(BadInputError, match=rf"line \d+: .*{words}"):
+        make_plan(tmp_path / "demo.yaml", KNOWN)

@@ -182,8 +182,8 @@ class EventLog:
             if self.cut:
                 self.gaps.append(self.cut)
             lines = Lines(file)
-            empty &= lines.empty
-            if lines.head[:1] not in {b"", b"{"} and not is_head_of_event_log(lines.head):
+            empty &= lines.empty or lines.head.isspace()
+            if lines.head.lstrip()[:1] not in {b"", b"{"} and not is_head_of_event_log(lines.head):
                 raise ValueError(
                     f"is no event log of Spark, or compressed in a way that can't be read: it begins with "
                     f"{lines.head[:8]!r}; Spark compresses logs with zstd, lz4 or snappy "

@@ -349,6 +349,7 @@ SPARK = Service(
     ),
     first_words=frozenset({"spark"}),
     properties_key="spark",
+    passes_on="spark.hadoop.",
     open_names=(r"spark\..+",),
     variables=("SPARK_", "PYSPARK_"),
     loss_note=(

@@ -53,7 +53,7 @@ _MUST = {
     "greater_than_equal": "{ge} or more", "greater_than": "above {gt:g}", "less_than_equal": "{le} or less",
     "bool_parsing": "true or false", "bool_type": "true or false", "too_short": "a list of {min_length} or more",
     "string_too_long": "of at most {max_length} characters", "int_parsing_size": "a smaller whole number",
-    "string_pattern_mismatch": "made of letters, digits, '.', '_' and '-', with a letter or digit first",
+    "string_pattern_mismatch": "made of letters from a to z, digits, '.', '_' and '-', with a letter or digit first",
 }  # fmt: skip
 
 
@@ -417,7 +417,8 @@ def _sentence(first: "ErrorDetails", path: Sequence[int | str], model: type[Base
     if first["input"] is None or first["input"] in ([], {}):
         key = model.model_fields.get(name)
         return f"{name} is empty; give it a value" + ("" if key and key.is_required() else ", or leave it out")
-    must = _MUST.get(first["type"])
+    unquoted = first["type"] == "string_type" and isinstance(first["input"], bool | int | float)
+    must = "text; put it into quotes" if unquoted else _MUST.get(first["type"])
     if must is not None:
         return f"{name} is {shown(first['input'])}, and must be {must.format(**first.get('ctx', {}))}"
     return f"{name} is {shown(first['input'])}: {first['msg'][:1].lower()}{first['msg'][1:]}"

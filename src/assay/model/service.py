@@ -361,6 +361,8 @@ class Service(NamedTuple):
     """What names of its properties have before their first dot: names of others belong to somebody's job."""
     properties_key: str = "hadoop"
     """The key of experiments under which these properties stand: one of its own where they are none of Hadoop's."""
+    passes_on: str = ""
+    """What begins the names of properties that it hands to Hadoop without that beginning."""
     open_names: tuple[str, ...] = ()
     """Patterns of properties that it knows by their form: a part stands for a queue, a service, a host or a class."""
     queue_property: str = ""

@@ -94,6 +94,12 @@ class Property(NamedTuple):
     workloads: Sequence[str]
     key: str = ""
 
+    @property
+    def hadoops_name(self) -> str:
+        """Its name without what a service cuts off before Hadoop reads it."""
+        prefixes = (service.passes_on for service in SERVICES.values() if service.passes_on)
+        return next((self.name.removeprefix(prefix) for prefix in prefixes if self.name.startswith(prefix)), self.name)
+
 
 def properties_of(experiment: ExperimentFile) -> Iterator[Property]:
     """List the properties that the experiment sets: for all trials, for a workload's jobs, and in its profiles."""
@@ -132,19 +138,17 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
     known = vocabulary.properties
     given = list(properties_of(source.experiment))
     own_cluster = source.experiment.platform.is_managed
-    least_sizes = _least_sizes([entry.name for entry in given]) if own_cluster else {}
+    least_sizes = _least_sizes([entry.hadoops_name for entry in given]) if own_cluster else {}
     by_form = re.compile("|".join(form for service in SERVICES.values() for form in service.open_names))
     running = _running(source.experiment)
     refused = Mistakes()
-    for argument in _arguments(source.experiment):
-        if (misread := _misread(argument, known)) is not None:
-            refused.sentences.append(str(source.error_at(argument.keys, misread)))
-    for entry in given:
+    for entry in [*_arguments(source.experiment), *given]:
         verified = next((name for name in entry.workloads if name not in vocabulary.any_output), "")
-        mistakes = _mistakes(entry, verified, least_sizes.get(entry.name), own_cluster=own_cluster)
+        mistakes = _mistakes(entry, verified, least_sizes.get(entry.hadoops_name), own_cluster=own_cluster)
         mistake = next(mistakes, _misread(entry, known))
         if mistake is not None:
             refused.sentences.append(str(source.error_at(entry.keys, mistake)))
+    for entry in given:
         doubts |= {doubt.what: doubt for doubt in _yamls_truth(entry, known, source)}
         line = f"line {source.line(entry.keys)}"
         default = known.get(entry.name, "")
@@ -184,29 +188,31 @@ def _least_sizes(given: Sequence[str]) -> Mapping[str, LeastSize]:
 
 def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cluster: bool) -> Iterator[str]:
     """Say what is wrong with a property of jobs whose output the workload `verified` verifies."""
-    name, services = entry.name, SERVICES.values()
+    name, hadoops_name, services = entry.name, entry.hadoops_name, SERVICES.values()
     if not _NAME.fullmatch(name):
         yield f"{name!r} is not the name of a property; write one without spaces, quotes, < > and &"
     yield from _misplaced(entry)
     # Read when a daemon starts, so that a workload's jobs can't have one of their own.
     of_daemons = tuple(prefix for service in services for prefix in service.read_by_daemons)
-    if entry.keys[0] == "workloads" and name.startswith(of_daemons):
+    if entry.keys[0] == "workloads" and hadoops_name.startswith(of_daemons):
         yield (
             f"{name} is read by the cluster's daemons, not by {entry.workloads[0]}'s jobs; give it under the "
-            f"experiment's own `{entry.key}`"
+            f"experiment's own `{key_of(hadoops_name)}`"
         )
-    reserved = {name for service in services for name in service.reserved}
-    if own_cluster and (name in reserved or _ADDRESSES.fullmatch(name)):
+    reserved = {reserved for service in services for reserved in service.reserved}
+    if own_cluster and (hadoops_name in reserved or _ADDRESSES.fullmatch(hadoops_name)):
         yield (
             f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
             "run and listen; leave it out"
         )
-    unverifiable = next((service.unverifiable[name] for service in services if name in service.unverifiable), None)
+    unverifiable = next(
+        (service.unverifiable[hadoops_name] for service in services if hadoops_name in service.unverifiable), None
+    )
     spellings: dict[str, str] = {}
     for value in entry.levels:
         text, size = value.strip().lower(), lettered_size(value.strip())
-        if name in bounds() and not bounds()[name].hold(value.strip()):
-            yield f"{name} is {value!r}, and must be {bounds()[name]}"
+        if hadoops_name in bounds() and not bounds()[hadoops_name].hold(value.strip()):
+            yield f"{name} is {value!r}, and must be {bounds()[hadoops_name]}"
         if least is not None and ((size or 0) < least.least_bytes or (size or 0) % least.step_bytes):
             yield f"{name} is {value!r}, and must be {least.text}"
         if verified and unverifiable is not None and text == unverifiable.value:
@@ -216,8 +222,9 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
             yield f"{name} has {value!r} twice; leave one out"
         if other != value:
             yield f"{name} has one level twice, as {other} and {value}; leave one out"
-    if name in renamed():
-        yield f"{name} is deprecated; it is called {' and '.join(renamed()[name].split(','))} now"
+    new = renamed().get(name) or renamed().get(hadoops_name)
+    if new is not None:
+        yield f"{name} is deprecated; it is called {' and '.join(new.split(','))} now"
 
 
 def _misplaced(entry: Property) -> Iterator[str]:
@@ -256,20 +263,21 @@ def form_of(name: str, known: Mapping[str, str]) -> ValueForm | None:
 
 def _misread(entry: Property, known: Mapping[str, str]) -> str | None:
     """What is wrong with the first value that Hadoop would not read as the property's kind."""
-    form = form_of(entry.name, known)
-    if form is None or entry.name in bounds():
+    form = form_of(entry.hadoops_name, known)
+    if form is None or entry.hadoops_name in bounds():
         return None
     for value in entry.levels:
         if not form.takes(value.strip()):
             mistake = f"{entry.name} is {value!r}, and must be {form.meaning}"
-            at_most = f"; Hadoop would take its default, {known[entry.name]}, instead" if known.get(entry.name) else ""
+            default = known.get(entry.hadoops_name)
+            at_most = f"; Hadoop would take its default, {default}, instead" if default else ""
             return mistake + (at_most if form is FORMS["truth"] else "")
     return None
 
 
 def _yamls_truth(entry: Property, known: Mapping[str, str], source: ExperimentSource) -> Iterator[Doubt]:
     """A doubt for each word that other files' readers take for a truth value, where nobody knows what reads it."""
-    for value in entry.levels if form_of(entry.name, known) is None else ():
+    for value in entry.levels if form_of(entry.hadoops_name, known) is None else ():
         if value.strip().lower() in _YAMLS_TRUTH:
             problem = f"{entry.name} is the text {value!r} (line {source.line(entry.keys)})"
             yield YES_OR_NO.doubt(problem, entry.name)
@@ -314,7 +322,9 @@ REPLICATION_UNMET = doubt_kind(
 def single_copy(experiment: ExperimentFile) -> list[Doubt]:
     """A doubt where more copies of a block are asked for than Assay's own cluster has workers."""
     names = {STORES[spec.kind].copies_property for spec in experiment.store if spec.kind in STORES}
-    requested = [int(value) for entry in properties_of(experiment) if entry.name in names for value in entry.levels]
+    requested = [
+        int(value) for entry in properties_of(experiment) if entry.hadoops_name in names for value in entry.levels
+    ]
     most = max([*experiment.replication, *requested], default=1)
     least = min(experiment.cluster.get("nodes"), default=1)
     if most <= least or not experiment.platform.is_managed:

@@ -99,7 +99,9 @@ def why_no_history(file: Path) -> str:
     if any(form.is_head(head) for form in FORMS.values()):
         return ""
     known = next((reason for begin, reason in _OTHERS.items() if head.startswith(begin)), "")
-    return known or (f"it is no job history: it begins with {_shown(head[:16])}" if head else "it is empty")
+    if not head:
+        return "it ends within its first compressed block; copy it again" if file.stat().st_size else "it is empty"
+    return known or f"it is no job history: it begins with {_shown(head[:16])}"
 
 
 def _shown(head: bytes) -> str:
