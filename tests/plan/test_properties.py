@@ -312,3 +312,9 @@ def test_what_reaches_hadoop_another_way_is_held_to_the_same(tmp_path, place, na
     (tmp_path / "demo.yaml").write_text(text)
     with pytest.raises(BadInputError, match=rf"line \d+: .*{words}"):
         make_plan(tmp_path / "demo.yaml", KNOWN)
+
+
+def test_old_names_in_a_programs_arguments_work_as_ever(tmp_path):
+    option = "options: {arguments: '-Dmapred.reduce.tasks=2 {output}'}"
+    (tmp_path / "demo.yaml").write_text(OWN.replace("hadoop: {my.jobs.own: LEVELS}", option))
+    make_plan(tmp_path / "demo.yaml", KNOWN)
