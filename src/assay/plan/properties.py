@@ -223,7 +223,7 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
         if other != value:
             yield f"{name} has one level twice, as {other} and {value}; leave one out"
     new = renamed().get(name) or renamed().get(hadoops_name)
-    if new is not None and entry.key:  # in arguments, old names of old command lines work as ever
+    if new is not None and "options" not in entry.keys:  # in arguments, old names of old command lines work as ever
         yield f"{name} is deprecated; it is called {' and '.join(new.split(','))} now"
 
 
