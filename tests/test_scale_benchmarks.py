@@ -46,6 +46,7 @@ def test_equivalence_is_shown_where_it_is_and_the_noise_allows():
     assert not made(1.2, 0.02)[0].shown
 
 
+@pytest.mark.slow
 def test_what_is_off_by_the_margin_is_called_equivalent_in_one_of_twenty_cases():
     times = FakeTimes(factors={DILATION: {"1": 1.0, "2": 1.1}}, noise=0.05, drift=0.0, disturbed=0.0)
     shown = [one.shown for seed in range(400) for one in equivalences(times.samples(7, seed), "own", NO_PRIOR)]
@@ -114,6 +115,7 @@ def test_token_buckets_get_a_lower_rate_and_keep_the_rest():
     )
 
 
+@pytest.mark.slow
 def test_a_load_computes_on_each_processor_for_no_more_than_its_share_and_ends():
     before = os.times()
     with loaded(0.2, 0):

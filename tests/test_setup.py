@@ -104,6 +104,7 @@ def test_each_command_has_the_parts_that_it_uses(checkout, command_line, parts):
     assert checkout.calls() == []
 
 
+@pytest.mark.slow
 def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_out_of_date(checkout):
     source = checkout.root / "checkout" / "programs" / "brain"
     source.mkdir(parents=True)
@@ -183,6 +184,7 @@ def test_compiled_modules_have_a_place_of_their_own_where_none_may_be_written_be
     assert f"{checkout.root}/checkout/.assay/bytecode, written\n" in checkout("../assay", "schema", **asked)
 
 
+@pytest.mark.slow
 def test_a_command_that_waits_for_another_s_set_up_says_so(checkout):
     (checkout.root / "checkout" / ".assay").mkdir()
     with (checkout.root / "checkout" / ".assay" / ".lock").open("w") as lock:
@@ -305,6 +307,7 @@ def test_what_was_compiled_by_another_wrapper_is_compiled_anew(checkout):
     assert old.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("rustc"), reason="no Rust here")
 def test_equal_sources_in_two_folders_give_the_same_program(tmp_path):
     programs = []

@@ -215,6 +215,7 @@ def test_the_last_line_says_what_to_do(done):
     )
 
 
+@pytest.mark.slow
 def test_jobs_that_share_no_node_can_t_be_compared(tmp_path):
     trials = [a_trial(1), a_trial(2)]
     run = RunFolder(tmp_path / "run")

@@ -35,12 +35,14 @@ def names_in(text):
     return [line.split()[2] for line in lines]
 
 
+@pytest.mark.slow
 def test_each_shipped_experiment_is_listed_with_its_question_and_the_command_that_runs_it():
     text = said()
     assert "Is an SSD for YARN's local directories alone worth it?\n    assay run local-directories  # " in text
     assert names_in(text) == sorted(file.stem for file in (ROOT / "experiments").glob("*.yaml"))
 
 
+@pytest.mark.slow
 def test_an_experiment_whose_jar_is_not_built_is_listed_without_its_time(tmp_path, monkeypatch):
     """Before anything ran, set-up has built no jar."""
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")

@@ -102,6 +102,7 @@ def test_json_is_one_document_with_all_records_and_what_was_left_out(made):
     assert content["plan"]["experiment"] == "test"
 
 
+@pytest.mark.slow
 def test_all_forms_of_a_studys_experiment_have_the_study_beside(tmp_path):
     folder = tmp_path / "run"
     write_run(folder, *the_run())

@@ -118,6 +118,7 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(command):
     assert not command.out.exists()
 
 
+@pytest.mark.slow
 def test_the_paths_ceiling_is_measured_once_before_the_first_emulated_drive_and_not_by_a_dry_run(command, monkeypatch):
     known, began = [], []
     monkeypatch.setattr("assay.cli.run.known_ceiling", lambda _installation: known[-1] if known else None)
@@ -167,6 +168,7 @@ def test_a_part_runs_first_and_the_rest_later(command):
     assert first.isdisjoint(command.began)
 
 
+@pytest.mark.slow
 def test_earlier_runs_here_say_how_noisy_the_machine_is_and_the_run_keeps_that(command):
     command.experiment.write_text(EXPERIMENT.replace("ts]", "ts, k-core]").replace("s: 2", "s: 3"))
     command.facts = machine_facts()
@@ -186,6 +188,7 @@ def test_earlier_runs_here_say_how_noisy_the_machine_is_and_the_run_keeps_that(c
     assert RunFolder(command.out).plan().prior == prior
 
 
+@pytest.mark.slow
 def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
     command.run()
     file = command.out / "trials" / command.began[0] / "record.json"
@@ -196,6 +199,7 @@ def test_damaged_records_of_earlier_runs_are_left_out_and_named(command):
     assert len(command.records) == TRIALS
 
 
+@pytest.mark.slow
 def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_from_that(command):
     command.run(levels=("placement=ssd",))
     assert RunFolder(command.out).plan().options == ("--only", "placement=ssd")
@@ -249,6 +253,7 @@ def test_where_no_repetition_fits_its_time_is_said(command, monkeypatch):
     assert "no repetition: 5 s were left of the time, and one takes about " in said
 
 
+@pytest.mark.slow
 def test_time_that_is_to_be_filled_goes_to_whole_rounds_though_all_is_decided(command, monkeypatch):
     """Then the times have no say in how many repetitions there are."""
     monkeypatch.setattr("assay.run.schedule.decided_work", lambda plan, _: {work_of(trial) for trial in plan.trials})
@@ -265,6 +270,7 @@ def test_the_whole_plan_runs_though_the_time_to_fill_is_over(command):
     assert len(command.records) == TRIALS
 
 
+@pytest.mark.slow
 def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch):
     command.give_time(monkeypatch)
     command.run(budget_s=10.0 * TRIALS + 65)
@@ -390,6 +396,7 @@ def test_a_dry_run_as_json_says_that_nothing_is_decided_only_where_no_time_for_r
     assert bool(undecided) == bool(reason)
 
 
+@pytest.mark.slow
 def test_values_that_are_set_count_and_are_kept_with_the_run(command):
     several = [override_of("workloads=triangles"), Override("repetitions", 3, ("--repetitions", "3"))]
     assert command.run(overrides=several)[0] == 0

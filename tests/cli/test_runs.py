@@ -72,6 +72,7 @@ def test_no_run_yet_is_no_mistake_and_a_folder_that_is_not_there_is(tmp_path, mo
         assay("runs", "elsewhere")
 
 
+@pytest.mark.slow
 def test_of_many_runs_the_newest_are_listed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan, records = made_run(made_trials(repetitions=1))

@@ -12,8 +12,8 @@ import pytest
 from tests.golden.making import EXPECTED, kinds
 
 MOST_LINES = 40
-SLOW = {"reports/thesis-figures-2-3-scaled"}
-"""The largest: others show most of it too."""
+SLOW = {"reports/thesis-figures-2-3-scaled", "plans"}
+"""The largest report, as others show most of it too, and the plans of all experiments."""
 LONG_NUMBER = re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?")
 """Their last digits depend on the processor: numpy adds in another order where it has wider registers."""
 

@@ -2,9 +2,12 @@
 
 import time
 
+import pytest
+
 from assay.host.wakeup_probe import WAKE_UPS_PER_LINE, wakeup_probe
 
 
+@pytest.mark.slow
 def test_it_tells_each_second_how_late_it_woke():
     with wakeup_probe() as process:
         at_ms, *late = map(int, process.stdout.readline().split())

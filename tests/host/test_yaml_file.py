@@ -35,6 +35,7 @@ def test_values_are_plain_and_dates_are_texts(text, value):
     assert all(type(one) in {str, int, float, bool, dict, type(None)} for one in (read(text) or {}).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -44,6 +44,7 @@ def test_it_is_gone_afterwards_whatever_happens(place):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_removed_by_the_next_and_a_living_ones_stays(place, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "src")
     (killed, left), (living, held) = holding(), holding()

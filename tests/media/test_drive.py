@@ -47,6 +47,7 @@ def test_no_answer_for_long_is_a_failure(hung, clock):
     assert found[-1].startswith("the drive emulator does not answer since 39 s")
 
 
+@pytest.mark.slow
 def test_a_late_answer_begins_anew(hung, clock, monkeypatch):
     assert looks(hung, clock, 29) == [None] * 29
     with monkeypatch.context() as answering:

@@ -91,6 +91,7 @@ def test_what_ssh_says_last_is_the_reason_and_the_others_go_on(reads):
     assert second.what == "d: not read over SSH: ssh ended with exit code 3 without a word"
 
 
+@pytest.mark.slow
 def test_a_node_that_is_slow_at_first_is_given_up(reads, monkeypatch):
     monkeypatch.setattr(ssh, "CONNECT_S", 0.5)
     began = time.monotonic()

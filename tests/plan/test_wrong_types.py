@@ -97,6 +97,7 @@ def test_an_experiment_with_anything_anywhere_is_planned_or_refused(tmp_path: Pa
     assert refused(file, HOSTS, lambda changed: make_plan(changed, words), most=100) > 40
 
 
+@pytest.mark.slow
 def test_a_drive_profile_with_anything_anywhere_is_read_or_refused(tmp_path: Path) -> None:
     assert refused(tmp_path / "mine.yaml", DRIVE, read_profile, most=60) > 20
 

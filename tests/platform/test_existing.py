@@ -280,6 +280,7 @@ class AllAnswers(BaseHTTPRequestHandler):
         """Nothing on the terminal."""
 
 
+@pytest.mark.slow
 def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(site, tmp_path):
     with ThreadingHTTPServer(("127.0.0.1", 0), AllAnswers) as server:
         thread = threading.Thread(target=server.serve_forever)

@@ -85,6 +85,7 @@ def test_what_their_logs_show_is_enough(attempt):
     assert sorted(told[2:]) == ["datanode is up", "historyserver is up", "nodemanager is up", "resourcemanager is up"]
 
 
+@pytest.mark.slow
 def test_of_many_workers_only_some_daemons_come_up_at_once(attempt, tmp_path, monkeypatch):
     monkeypatch.setattr(startup, "_AT_ONCE", 3)
     silent = []
@@ -112,6 +113,7 @@ def test_daemons_with_other_words_are_asked(attempt, monkeypatch):
     assert services == ["namenode", "namenode", "resourcemanager", "resourcemanager", "historyserver"]
 
 
+@pytest.mark.slow
 def test_daemons_that_are_never_healthy_are_named(attempt, monkeypatch):
     monkeypatch.setattr(startup, "_ASK_S", 0.1)
     monkeypatch.setattr(startup, "_PATIENCE_S", 0.5)

@@ -23,6 +23,8 @@ from assay.probe.daemon_metrics import DaemonMetrics
 from tests.probe.faking import a_context
 from tests.serving import serving
 
+pytestmark = pytest.mark.slow  # servers that are asked each tenth of a second
+
 GIB = 1 << 30
 DAEMONS = stack_of().existing
 

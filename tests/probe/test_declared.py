@@ -48,6 +48,7 @@ def declared(entry: Sample | Amount):
     return series_kind(entry.probe, entry.series)
 
 
+@pytest.mark.slow
 def test_all_that_probes_write_on_this_machine_is_declared():
     def probes(context):
         made = (PROBES[name].of_files or (lambda _, name=name: PROBES[name].make(context)) for name in EVERYWHERE)

@@ -190,6 +190,7 @@ SERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_a_run_in_memory_is_judged_as_the_same_run_from_its_file(tmp_path_factory, data):

@@ -99,6 +99,7 @@ class TestTheMatrix:
             one for one in words(data) if one.startswith("MiB")
         ]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 4, 13, MOST_NUMBERED + 6])
     def test_words_stay_within_the_figure(self, workers):
         (figure,) = drawn(a_cluster_record(workers))

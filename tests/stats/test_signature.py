@@ -319,6 +319,7 @@ an_attempt = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(row, max_size=40), st.lists(an_attempt, max_size=8))
 def test_nothing_is_lost_or_counted_twice(rows, drawn):

@@ -184,6 +184,7 @@ def test_a_damaged_jar_is_refused_or_read_whole(options, tmp_path, at):
         a_command(options, jar=str(tmp_path / "damaged.jar"))
 
 
+@pytest.mark.slow
 def test_of_a_manifest_without_end_the_beginning_is_read(options, tmp_path):
     jar = tmp_path / "endless.jar"
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -154,6 +154,7 @@ def clustered(graph, lines, result):
     return judged(ClusteringCoefficient, "intersect", graph, lines, result)
 
 
+@pytest.mark.slow
 def test_clustering_coefficients(graph, near, at, told):
     lines = clustering_lines(near, at)
     assert clustered(graph, lines, told) is Outcome.PASS

@@ -227,6 +227,7 @@ def test_without_ties_the_iteration_is_that_of_a_library(tmp_path, seed, far_off
         assert (found.counts[3] == 0) == far_off
 
 
+@pytest.mark.slow
 def test_made_points_are_written_as_they_are_computed(tmp_path):
     made = GeneratedPoints(300_000, 4, seed=5)
     file = tmp_path / "points.txt"

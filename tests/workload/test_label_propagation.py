@@ -31,6 +31,7 @@ def judged_parts(graph, bound):
     return labels, {"vertices": len(labels), "iterations": iterations, "changed": changed, "messages": messages}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [1, 2, 5, 40])
 def test_every_corruption_is_found(bound):
     graph = a_graph()

@@ -113,6 +113,7 @@ def test_a_line_that_is_no_rank_cant_be_read(output, line):
         output.judged()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iterations", "converged", "vertices", "edges", "dangling_vertices"])
 @pytest.mark.parametrize("by", [-1, 1])
 def test_figures_that_disagree_fail(output, name, by):
@@ -151,6 +152,7 @@ def test_a_users_graph_passes(tmp_path):
     assert output.result["dangling_vertices"] == 1
 
 
+@pytest.mark.slow
 def test_made_graphs_are_skewed_and_seeded():
     graph = made_graph(12, 16, 1)
     assert graph.vertices.tolist() == list(range(4096))

@@ -63,6 +63,7 @@ def test_a_line_that_is_no_count_cant_be_read():
             list(counted_lines([line]))
 
 
+@pytest.mark.slow
 def test_generated_lines_are_about_as_long_as_is_said(tmp_path):
     TextMaker(3).write(tmp_path / "text", 300_000)
     lines = (tmp_path / "text").read_bytes().count(b"\n")

@@ -50,6 +50,7 @@ def test_a_text_with_too_many_different_ones_is_not_judged(monkeypatch, workload
     assert "\n" not in verdict.detail
 
 
+@pytest.mark.slow
 def test_the_pieces_of_made_text_are_as_many_as_the_estimate_takes():
     assert len(TextMaker(3)._shown) == PIECES
 

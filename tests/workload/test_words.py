@@ -112,6 +112,7 @@ def test_bytes_that_are_no_text_are_special():
     assert outcome(workload, b"a\xffB \xe2\x82", [b"ab\t1\n"], {"words": 1, "distinct_words": 1}) is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_word_frequency_makes_its_files():
     engine, store = an_engine()
     workload = WordFrequency(spec("word-frequency", "plain", size="30kB", files="3", seed="2"), "/base")
