@@ -1,6 +1,8 @@
 """Proves `assay run-job`: sample and experiment from a folder and from HDFS, and its ratio from options, history, cluster."""
 
 import json
+import re
+from pathlib import Path
 
 import click
 import pytest
@@ -227,8 +229,8 @@ def test_an_experiment_is_written_anew_until_somebody_edits_it(home):
         (["--input", "in", "--ratio", "1", "--against", "disc"], "--against disc: .*short names are hdd, ssd, nvme"),
         (["--input", "in", "--ratio", "1", "--now", "ssd"], "--now ssd and --against ssd are the same drive; .* nvme"),
         (["--input", "in"], "not known; say how much memory a node has"),
-        (["--input", "in", "--ratio", "9"], "name a place with at least 604 MB of your input"),
-        (["--input", "in", "--sample", "50MB", "--ratio", "1"], "take at least --sample 68MB"),
+        (["--input", "in", "--ratio", "9"], "name a place with at least 576 MiB$"),
+        (["--input", "in", "--sample", "50MB", "--ratio", "1"], "take at least --sample 64MiB"),
         (["--input", "in", "--input-size", "50MB"], "--input-size 47.7 MiB is less than the 95.4 MiB of"),
         (["--input", "in", "--ratio", "1", "--hadoop", "dfs.blocksize"], "--hadoop dfs.blocksize: write a property"),
         (["--input", "hdfs:/logs", "--ratio", "1"], "--input hdfs:/logs needs Hadoop's client"),
@@ -239,6 +241,14 @@ def test_what_can_t_be_is_refused_before_anything_is_written(home, monkeypatch, 
     with pytest.raises(BadInputError, match=message):
         run_job(*words)
     assert not (home / "exp").exists()
+
+
+def test_a_program_of_spark_is_shown_the_way(home):
+    (home / "my job.py").write_text("pass\n")
+    done = CliRunner().invoke(cli, ["run-job", "my job.py", "--input", "in", "--ratio", "1"], standalone_mode=False)
+    assert "my job.py is no jar, and run-job runs MapReduce jobs; write" in str(done.exception)
+    guide = re.search(r"in (docs/\S+\.md), section 3", str(done.exception))
+    assert "## 3. The same for your application" in (Path(__file__).parents[2] / guide[1]).read_text(encoding="utf-8")
 
 
 def test_a_ratio_and_memory_contradict_each_other(home):

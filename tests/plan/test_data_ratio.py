@@ -62,6 +62,9 @@ def test_times_are_readable(count, text):
 
 
 def test_a_sample_that_is_too_small_is_refused_with_one_that_is_not():
-    with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* less than 32.0 MiB; take at least --sample 135MB"):
+    with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* less than 32.0 MiB; take at least --sample 128MiB$"):
         cache_bytes(100 << 20, 4, LEAST)
     assert cache_bytes(128 << 20, 4, LEAST) == LEAST
+    with pytest.raises(BadInputError, match=r"name a place with at least 128 MiB, or say --ratio 3.7$"):
+        cache_bytes(120 << 20, 4, LEAST, whole=True)
+    assert cache_bytes(120 << 20, 3.7, LEAST) is not None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from assay.cli.context import find_installation, open_console
+from assay.cli.context import CommandGroup, find_installation, open_console
 from assay.model.fact import Fact
 from assay.model.registry import COMMANDS, FACTS, FINDINGS, Command
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.model.installation import Finding, Installation
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def memory() -> None:
     """Hold free memory on a virtual machine whose host would take it back."""
 

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, TextArgument, find_root, is_checkout
+from assay.cli.context import BAD_INPUT, FAILED, INTERRUPTED, CommandGroup, TextArgument, find_root, is_checkout
 from assay.model.registry import COMMANDS
 
 NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "predict", "doctor", "cluster", "media", "experiments"}
@@ -38,7 +38,6 @@ SUMMARIES = {
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""
 HELP = "help"
-LONGEST_SENTENCE = 1000
 MOST_MISTAKES = 20
 TERMINAL_SIZES = range(20, 1000)
 """Columns and lines of a terminal; nothing could be read in fewer."""
@@ -125,7 +124,7 @@ def _say(message: str) -> None:
     click.echo(f"assay: {as_typed(sentence(message))}", err=True)
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     """The core's commands and those of plug-ins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
@@ -161,13 +160,10 @@ class _Commands(click.Group):
             names = self.list_commands(ctx)
             raise click.exceptions.NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their summaries, so that no command's module is imported."""
-        shipped = {name: click.Command(name, help=text) for name, text in SUMMARIES.items()}
-        commands = {name: kind.command for name, kind in COMMANDS.items()} | shipped
-        names = self.list_commands(ctx)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, commands[name].get_short_help_str(LONGEST_SENTENCE)) for name in names])
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """Of the core's commands it is here, so that none of their modules is imported."""
+        summary = SUMMARIES.get(name)
+        return f"{summary.partition('. ')[0].rstrip('.')}." if summary else super().summary(ctx, name)
 
 
 def _adapt(command: click.Command) -> None:

@@ -7,6 +7,7 @@ import click
 
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import (
+    CommandGroup,
     WholeNumber,
     find_installation,
     json_option,
@@ -43,7 +44,7 @@ def cluster_down(installation: Installation, output: Output) -> None:
         print_json({"stopped": [lease.model_dump(mode="json") for lease in ended], "removed": gone})
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def cluster() -> None:
     """Start and stop a Hadoop cluster on this machine, to work with by hand."""
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 RUNS = Path("runs")
 """Where runs lie unless `--out` says otherwise, from the working directory."""
+_LONGEST_SENTENCE = 1000
 OUT_HELP = "Folder for the records; by default a new folder under runs/."
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -165,6 +166,21 @@ _UNITS_S = (3600, 60, 1)
 _LONGEST_TEXT = 100
 _MOST_S = 366 * 24 * 3600
 _HOW = "write it as 2h, 90min or 1h30min"
+
+
+class CommandGroup(click.Group):
+    """A group whose help has the whole first sentence of each command's."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with that sentence."""
+        names = self.list_commands(ctx)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.summary(ctx, name)) for name in names])
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """What the list says of a command."""
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(_LONGEST_SENTENCE) if command else ""
 
 
 class Duration(click.ParamType[float]):

@@ -11,6 +11,7 @@ import click
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import (
     FAILED,
+    CommandGroup,
     Number,
     UserPath,
     WholeNumber,
@@ -52,7 +53,7 @@ class CheckedDataset(Frozen):
     """One on each count that is known from elsewhere."""
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def data() -> None:
     """List, download, generate and check graphs."""
 

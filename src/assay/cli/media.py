@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 
 from assay.cli.console import ConsoleDisplay
-from assay.cli.context import FAILED, UserPath, find_installation, json_option, open_console, print_json
+from assay.cli.context import FAILED, CommandGroup, UserPath, find_installation, json_option, open_console, print_json
 from assay.host.interrupts import interruptible
 from assay.media.emulated.attached_drives import attach, detach, drives, named
 from assay.media.emulated.attachment import missing
@@ -41,7 +41,7 @@ OF_ASSUMED = "assumed: figures that no publication or measurement gives; "
 OF_MAIN = "read and write sequentially: MB/s; reads of 4 KiB at random: per second, also at depth 32"
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def media() -> None:
     """List, attach and calibrate storage media and emulated drives."""
 

@@ -200,6 +200,7 @@ def run_job(
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
+    The job is MapReduce's; for Spark write an experiment (docs/how-to/ssd-for-spark-shuffle.md, section 3).
 
     \b
     Example:  assay run-job my.jar --input /data/logs --ratio 4
@@ -214,7 +215,6 @@ def run_job(
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
     options = _options(jar, main_class, arguments, place, verify, name or job)
-    WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     whole_bytes = _whole_bytes(chosen, input_size)
@@ -282,6 +282,15 @@ def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: 
         raise click.UsageError(f"{' and '.join(names)} contradict each other: keep one of them")
 
 
+def _refuse_script(jar: Path) -> None:
+    """Raises BadInputError for a program that another engine runs."""
+    if any(jar.suffix in variant.scripts for variant in VARIANTS.values()):
+        raise BadInputError(
+            f"{jar} is no jar, and run-job runs MapReduce jobs; write an experiment like that in "
+            "docs/how-to/ssd-for-spark-shuffle.md, section 3"
+        )
+
+
 def _whole_bytes(sample: InputSample, input_size: int | None) -> int:
     """The bytes of the whole input. Raises BadInputError for fewer than its place has."""
     if input_size is not None and input_size < sample.of_bytes:
@@ -325,12 +334,15 @@ def _drives(now: str, against: str, installation: Installation) -> tuple[str, st
 def _options(
     jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None, name: str | None
 ) -> dict[str, str]:
-    """Those of the workload `command`."""
+    """Those of the workload `command`. Raises BadInputError for what it can't run."""
+    _refuse_script(jar)
     given = {"class": main_class, "verify": verify, "name": name}
-    return {
+    options = {
         "jar": str(jar.resolve()), "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
         "folder": str(Path.cwd()), **{option: value for option, value in given.items() if value},
     }  # fmt: skip
+    WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
+    return options
 
 
 def _word(word: str) -> str:

@@ -212,8 +212,9 @@ def _show(answer: Triage, following: NextStep | None, form: Form | None, out: Pa
         if form is None:
             print_triage(answer, output.results, following, verbose=output.verbose)
         target = out or PAGE
+        again = " (in place of the earlier one)" if target.exists() else ""
         replace_text(target, page(answer, following))
-        print_line(output.results, f"page: {target}")
+        print_line(output.results, f"page: {target}{again}")
 
 
 def _write(

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from assay.cli.context import json_option, open_console, print_json
+from assay.cli.context import CommandGroup, json_option, open_console, print_json
 from assay.model.dataset import InputKind
 from assay.model.installed import variants_of, working_pairs
 from assay.model.registry import ENGINES, WORKLOADS
@@ -18,7 +18,7 @@ from assay.report.typed import typed
 from assay.report.words import print_line
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def workloads() -> None:
     """List and describe the workloads."""
 

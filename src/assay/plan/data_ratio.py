@@ -11,6 +11,8 @@ from assay.model.naming import bytes_text
 
 AMPLE = 4
 """With so many times the input left for files, a trial's page cache has no bound."""
+_NEAR = 0.8
+"""So large a part of a ratio is near enough to be proposed in its place."""
 
 
 class SiteNode(NamedTuple):
@@ -87,8 +89,10 @@ def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int, *, whole: boo
         return None
     budget = round(sample_bytes / ratio)
     if budget < least_bytes:
-        least = math.ceil(least_bytes * ratio / 1e6)
-        more = f"name a place with at least {least} MB of your input" if whole else f"take at least --sample {least}MB"
+        least_mib = math.ceil(least_bytes * ratio / (1 << 20))
+        near = math.floor(10 * sample_bytes / least_bytes) / 10
+        more = f"name a place with at least {least_mib} MiB" if whole else f"take at least --sample {least_mib}MiB"
+        more += f", or say --ratio {near:g}" if near >= _NEAR * ratio else ""
         raise BadInputError(
             f"a sample of {bytes_text(sample_bytes)} with a ratio of {times_text(ratio)} leaves {bytes_text(budget)} "
             f"to the page cache, and a cluster does not run reliably with less than {bytes_text(least_bytes)}; {more}"
