@@ -22,6 +22,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 from statistics import fmean, stdev
+from textwrap import fill
 
 import pyarrow
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
@@ -47,11 +48,13 @@ from benchmarks.triage_truth import (
 from docs.make_studies import BLOCKS, documents
 from pyarrow import compute, parquet
 
+from assay.model.doubt import DOUBTS
 from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.answer import interval_text
+from assay.report.bias import bias_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
@@ -152,10 +155,10 @@ def unpacked(name: str) -> Iterator[Path]:
 def printed(name: str, *command: str) -> list[str]:
     """What a command of Python prints of a kept run, its last argument, on a terminal of 80 columns; by lines."""
     with unpacked(name) as run:
-        return _output(run.parents[1], "80", *command, f"runs/{name}")
+        return output_of(run.parents[1], "80", *command, f"runs/{name}")
 
 
-def _output(folder: Path, columns: str, *command: str) -> list[str]:
+def output_of(folder: Path, columns: str, *command: str) -> list[str]:
     """What a command of Python prints in a folder, by lines."""
     environment = {
         **os.environ, "COLUMNS": columns, "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
@@ -169,6 +172,24 @@ def _output(folder: Path, columns: str, *command: str) -> list[str]:
 
 def doubts_line(name: str) -> str:
     """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs."""
+    trials, shares = _doubts(name)
+    phrases = [f"`{kind}` in {share}" for kind, share in shares.items()]
+    return f"Doubts of the {trials} trial{'' if trials == 1 else 's'} of `{name}`: {'; '.join(phrases) or 'none'}."
+
+
+def doubts_list(name: str) -> str:
+    """The same in words, with what each does to savings."""
+    sentences, said = [], ""
+    for kind, share in _doubts(name)[1].items():
+        when = LINK.sub(r"\1", DOUBTS[kind].when)
+        bias = bias_text(kind)
+        sentences.append(f"- {share}: {when} (`{kind}`).{' Likewise.' if bias and bias == said else bias}")
+        said = bias
+    return "\n".join(fill(text, 140, subsequent_indent="  ", break_on_hyphens=False) for text in sentences)
+
+
+def _doubts(name: str) -> tuple[int, dict[str, str]]:
+    """How many trials a kept run has, and in how many each doubt is, by its kind."""
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
     trials = [summary for summary in run.trials if not summary.trial.warm_up]
@@ -180,22 +201,21 @@ def doubts_line(name: str) -> str:
             levels_by_doubt.setdefault(kind, []).append(level)
     counts = {kind: Counter(doubted) for kind, doubted in levels_by_doubt.items()}
     ordered = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))
-    phrases = [_doubted(kind, counts[kind], Counter(levels)) for kind in ordered]
-    every = f"{len(trials)} trial{'' if len(trials) == 1 else 's'}"
-    return f"Doubts of the {every} of `{name}`: {'; '.join(phrases) or 'none'}."
+    return len(trials), {kind: _doubted(counts[kind], Counter(levels)) for kind in ordered}
 
 
+LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 UNEVEN = 1 / 3
 """Doubts are told by level where the shares of two levels' trials that have them differ by more."""
 
 
-def _doubted(kind: str, doubted: Counter[str], trials: Counter[str]) -> str:
+def _doubted(doubted: Counter[str], trials: Counter[str]) -> str:
     shares = [doubted[level] / trials[level] for level in trials]
     by_level = ", ".join(f"{level} {count} of {trials[level]}" for level, count in sorted(doubted.items()))
     alone = f"{next(iter(doubted))} alone" if len(doubted) == 1 < min(len(trials), doubted.total()) else ""
     is_uneven = max(shares) - min(shares) > UNEVEN and doubted.total() > 1
     where = alone or (by_level if is_uneven else "")
-    return f"`{kind}` in {doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
+    return f"{doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
 
 
 def _answer(name: str, lines: list[str]) -> str:
@@ -203,7 +223,7 @@ def _answer(name: str, lines: list[str]) -> str:
     return f"{_listing(lines)}\n\n{doubts_line(name)}"
 
 
-def _decision(name: str) -> list[str]:
+def decision(name: str) -> list[str]:
     """The headline of a kept run and a line for each of its placements or changes, alone."""
     lines = printed(name, *REPORT)
     answer = lines.index("") + 1
@@ -213,27 +233,27 @@ def _decision(name: str) -> list[str]:
 
 def before_you_buy() -> str:
     """What an SSD competes with, and what each change saves."""
-    return _answer("before-you-buy", _decision("before-you-buy"))
+    return _answer("before-you-buy", decision("before-you-buy"))
 
 
 def hbase_log_on_ssd() -> str:
     """What an SSD saves for HBase's logs and for its data."""
-    return _answer("hbase-log-on-ssd", _decision("hbase-log-on-ssd"))
+    return _answer("hbase-log-on-ssd", decision("hbase-log-on-ssd"))
 
 
 def nightly_table() -> str:
     """What a job that scans a table gains by a snapshot, or by files."""
-    return _answer("nightly-table", _decision("nightly-table"))
+    return _answer("nightly-table", decision("nightly-table"))
 
 
 def spark_memory() -> str:
     """What an SSD for Spark's shuffle competes with, and what each change saves."""
-    return _answer("spark-memory", _decision("spark-memory"))
+    return _answer("spark-memory", decision("spark-memory"))
 
 
 def spark_second_disk() -> str:
     """What a second hard disk for Spark's local directories saves, and what an SSD does."""
-    return _answer("spark-second-disk", _decision("spark-second-disk"))
+    return _answer("spark-second-disk", decision("spark-second-disk"))
 
 
 @cache
@@ -314,7 +334,8 @@ def quickstart_answer() -> str:
     lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    return _answer("quickstart", [*_decision("quickstart"), *lines[validity : verified + 1], "..."])
+    answer = _listing([*decision("quickstart"), *lines[validity : verified + 1], "..."])
+    return f"{answer}\n\nDoubts, by how many trials have them:\n\n{doubts_list('quickstart')}"
 
 
 def quickstart_ratio() -> str:
@@ -499,7 +520,7 @@ def triage_example() -> str:
 @cache
 def _triage_example() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
-        return _output(Path(folder), "110", "-m", "assay", "triage", "--example")
+        return output_of(Path(folder), "110", "-m", "assay", "triage", "--example")
 
 
 def triage_example_head() -> str:

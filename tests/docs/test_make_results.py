@@ -6,6 +6,7 @@ import tarfile
 import pyarrow
 import pytest
 from benchmarks.triage_truth import cases_of
+from docs.make_picture import PICTURE, shown_words
 from docs.make_results import (
     RESULT_TEXTS,
     RESULTS,
@@ -13,6 +14,7 @@ from docs.make_results import (
     against_k1,
     by_memory,
     charts,
+    decision,
     disturbances,
     doubts_line,
     filled,
@@ -37,6 +39,10 @@ def test_a_page_quotes_what_the_records_say(page):
 def test_charts_show_what_the_records_say():
     for file, text in charts().items():
         assert file.read_text(encoding="utf-8") == text, f"{file.name}: run docs/make_results.py"
+
+
+def test_the_picture_shows_the_answer_that_is_printed():
+    assert shown_words(PICTURE.read_bytes()) == "\n".join(decision("quickstart")), "run docs/make_picture.py"
 
 
 def test_every_result_is_quoted():

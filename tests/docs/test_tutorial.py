@@ -1,6 +1,7 @@
 """Proves that the tutorial's way from a history to one job tested can be walked: its own commands, as they are typed."""
 
 import shlex
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -22,6 +23,8 @@ SCREEN = 30
 COMMANDS = [
     shlex.split(line)[1:] for line in TEXT.splitlines() if line.startswith(("./assay triage", "./assay run-job"))
 ]
+MAKING = "\n".join(line for line in TEXT.splitlines() if "my-text" in line and not line.startswith("./assay"))
+"""How the text is made whose words are counted."""
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +76,8 @@ def test_the_second_screen_has_the_first_result_and_the_third_a_test():
 
 @pytest.mark.slow
 def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
-    (tmp_path / "my-text").mkdir()
-    (tmp_path / "my-text" / "words.txt").write_text("one two three four five\n" * 9_000_000)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    subprocess.run(["bash", "-ec", MAKING], cwd=tmp_path, check=True)
     jobs = [words for words in COMMANDS if words[0] == "run-job"]
     assert len(jobs) == 2
     for number, words in enumerate(jobs):
