@@ -193,10 +193,16 @@ def unmet_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         missed = [condition for condition in decision.conditions if condition.kind == kind and not condition.met]
         if missed:
             worst = min(missed, key=lambda condition: condition.share or 0.0)
-            share = "an unknown share" if worst.share is None else f"only {percent(worst.share)}"
+            share = "an unknown share" if worst.share is None else f"only {_below(worst.share, worst.least)}"
             subject = names.get(worst.subject, worst.subject)
             said = words.format(share=share, subject=subject, least=percent(worst.least))
             yield f"Do not generalise from this run: {said}."
+
+
+def _below(share: float, least: float) -> str:
+    """A share that is too small, rounded so that it does not read like the least that is needed."""
+    text = percent(share)
+    return f"just under {text}" if text == percent(least) else text
 
 
 def _other_programs(decision: Decision) -> str:
