@@ -97,6 +97,7 @@ def checkout(tmp_path):
         ("doctor --json", EVERYTHING),
         ("cluster up", "venv libraries hadoop jobs"),
         ("media attach wd10ezex", "venv libraries tools emulator"),
+        ("predict runs/mine --media nvme", "venv emulator"),
     ],
 )
 def test_each_command_has_the_parts_that_it_uses(checkout, command_line, parts):

@@ -8,7 +8,7 @@ import pytest
 
 from assay.model.layout import Layout
 from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene
-from assay_extras.rapl import POWERCAP, Rapl
+from assay_extras.rapl.counters import POWERCAP, Rapl
 from tests.probe.faking import PlacedNode, amounts_of, measuring
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "probe" / "rapl"

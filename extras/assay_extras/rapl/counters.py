@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.node import Node
-from assay.model.probe import CannotMeasureError, Moment, ProbeKind, Quantity, Scene, Values
-from assay.model.quantity import Kind, Wrap
-from assay.model.registry import PROBES
+from assay.model.probe import CannotMeasureError, Moment, Quantity, Scene, Values
+from assay.model.quantity import Wrap
 from assay.probe.counters import step
 
 POWERCAP = Path("/sys/class/powercap")
@@ -170,14 +169,4 @@ ENERGY_COUNTER_MAY_HAVE_WRAPPED = doubt_kind(
     when="RAPL's counters were not read for so long that one may have wrapped",
     why="the energy of that time may be too small by the counter's whole range",
     cure="leave Assay a share of a core, and don't suspend the machine while a trial runs",
-)  # fmt: skip
-
-
-PROBES.add(
-    Rapl.name,
-    ProbeKind(
-        lambda context: Rapl(context.node) if context.sees_machine and has_zones(context.node) else None, of_nodes=True,
-        series={"power_w": Kind.LEVEL, "energy_j": Kind.ENERGY},
-    ),
-    place=9,
 )  # fmt: skip
