@@ -7,11 +7,10 @@ import numpy as np
 from assay.model.drive_profile import DriveProfile
 from assay.model.record import Span
 from assay.model.signature import Array, Requests
+from assay.probe.trace.requests import FIELDS
 
-RECORD = np.dtype(
-    [("arrived_ns", "<u8"), ("offset", "<u8"), ("latency_ns", "<u8"), ("bytes", "<u4"), ("kind", "u1"), ("zero", "V3")]
-)
-"""A request as the emulator reads and writes it (emulator/fs/src/trace.rs)."""
+RECORD = np.dtype(FIELDS)
+"""A request as the emulator reads and writes it."""
 
 Replay = Callable[[DriveProfile, bytes], bytes]
 """Gives records to a drive; returns as many records with that drive's times, in the order of arrivals."""
