@@ -17,6 +17,7 @@ from assay.plan.make import plan_and_more
 from assay.plan.overrides import Override
 from assay.plan.property_keys import property_keys
 from assay.plan.source import ExperimentSource
+from tests.toys import plugged_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,6 +120,15 @@ def test_so_is_each_service_s_key_of_properties(monkeypatch):
     ]  # fmt: skip
     listed = CliRunner().invoke(cli, ["run", "--help"]).output
     assert all(f"  --{key} VALUE" in listed for key in property_keys())
+
+
+def test_a_plugged_in_service_s_key_may_have_a_hyphen(monkeypatch):
+    taken = []
+    monkeypatch.setattr("assay.cli.run.run_experiment", lambda *_, overrides, **__: taken.extend(overrides) or 0)
+    with plugged_in("store"):
+        words = ["run", "quickstart", "--key-value", "key-value.copies=2"]
+        CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)
+    assert [(override.key, override.value) for override in taken] == [("key-value.key-value.copies", 2)]
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def _keys() -> Iterator[str]:
 
 
 def _parameter(key: str) -> str:
-    return f"key_{key.replace('.', '_')}"
+    return "key_" + re.sub(r"\W", "_", key)
 
 
 def _first_sentence(text: str) -> str:
