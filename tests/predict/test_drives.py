@@ -1,42 +1,25 @@
 """Proves what is predicted of a run, with drives whose answers are written by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.errors import BadInputError
+from assay.model.record import totals
 from assay.model.result import TrialResult
-from assay.model.signature import Requests
 from assay.model.trial import MediumSpec
 from assay.predict.drives import predict_drive
 from assay.predict.replay import RECORD
 from assay.record.folder import RunFolder
-from tests.builders import a_plan, a_record, a_trial
-
-MS = 1_000_000
-
-
-def a_log(busy_s, medium="disk", roles=("input",), dropped=0):
-    """One request each second, which together take so many seconds, from the first job's start on."""
-    arrived = np.arange(1000, 11_000, 1000) * MS
-    latency = np.full(10, int(busy_s * 100) * MS)
-    role = np.arange(10) % len(roles)
-    return Requests(
-        medium=medium, source="test", arrived_ns=arrived, offset=arrived % 4096, bytes=np.full(10, 4096),
-        latency_ns=latency, kind=np.zeros(10, "u1"), role=role.astype("u1"), roles=roles, dropped=dropped,
-    )  # fmt: skip
+from tests.builders import a_job, a_plan, a_record, a_trial
+from tests.predict.made_logs import a_log, write_run
 
 
 @pytest.fixture
 def run(tmp_path):
-    def of(*logs, seconds=(10.0, 10.2), **changes):
-        trials = [a_trial(number, repetition=number) for number in range(1, len(seconds) + 1)]
-        folder = RunFolder(tmp_path / "run")
-        folder.create(a_plan(*trials))
-        for trial, elapsed_s in zip(trials, seconds, strict=True):
-            folder.write(TrialResult(a_record(trial, elapsed_s, **changes), requests=logs))
-        return folder
-
-    return of
+    return partial(write_run, tmp_path / "run")
 
 
 class Profile:
@@ -78,6 +61,23 @@ def test_a_drive_that_was_hardly_busy_is_not_worth_replacing_where_the_interval_
     (prediction,) = predict_drive(run(a_log(0.1)), Profile(0), None, replay)
     assert prediction.low_s >= 0.97 * prediction.elapsed_s
     assert prediction.worth is False
+
+
+def test_writes_that_came_after_the_jobs_leave_the_verdict_open(run):
+    job = a_job().model_copy(update={"counters": {FILE_SYSTEM_COUNTERS: {"FILE_BYTES_WRITTEN": 1000}}})
+    folder = run(a_log(9), seconds=(10.0,), jobs=(job,), totals=totals((job,), ()))
+    (prediction,) = predict_drive(folder, Profile(0.01), None, replay)
+    assert prediction.high_s < 0.9 * prediction.elapsed_s
+    assert prediction.worth is None
+    assert prediction.reason.startswith("100 % of what the jobs moved was written only after")
+
+
+def test_drives_that_one_drive_replaces_are_named(run):
+    folder = run(a_log(3, "first"), a_log(3, "second", roles=("intermediate",)))
+    (of_all,) = predict_drive(folder, Profile(1), None, replay)
+    assert of_all.trials[0].replaced == ["first", "second"]
+    (of_role,) = predict_drive(folder, Profile(1), ["intermediate"], replay)
+    assert of_role.trials[0].replaced == ["second"]
 
 
 def test_data_of_other_roles_stay_on_their_drive(run):

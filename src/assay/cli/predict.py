@@ -47,7 +47,9 @@ def predict(folder: Path, drive: str, roles: tuple[str, ...], placement: str | N
         return
     console = open_console()
     lies = f"data of {', '.join(roles)}" if roles else "all data"
-    print_line(console, f"Predicted with {lies} on {profile.title}; no trial ran on it.")
+    replaced = predictions[0].trials[0].replaced
+    of_several = f" of {', '.join(replaced[:-1])} and {replaced[-1]} together" if len(replaced) > 1 else ""
+    print_line(console, f"Predicted with {lies}{of_several} on one {profile.title}; no trial ran on it.")
     varying = [
         name
         for name in predictions[0].factors
@@ -62,6 +64,8 @@ def predict(folder: Path, drive: str, roles: tuple[str, ...], placement: str | N
         Column("verdict", [VERDICTS[prediction.worth] for prediction in predictions]),
     ]
     print_line(console, "\n".join(layout_table(columns, console.width)))
+    for reason in dict.fromkeys(prediction.reason for prediction in predictions if prediction.reason):
+        print_line(console, f"Not known: {reason}.")
     print_line(console, "The interval is that of predictions of measured jobs; see docs/explanation/prediction.md.")
 
 
@@ -73,6 +77,6 @@ def _as_json(prediction: DrivePrediction, drive: str) -> dict[str, object]:
     return {
         "factors": dict(prediction.factors), "from": prediction.placement, "drive": drive,
         "elapsed_s": prediction.elapsed_s, "predicted_s": prediction.predicted_s, "low_s": prediction.low_s,
-        "high_s": prediction.high_s, "verdict": VERDICTS[prediction.worth],
+        "high_s": prediction.high_s, "verdict": VERDICTS[prediction.worth], "reason": prediction.reason,
         "trials": [trial._asdict() for trial in prediction.trials],
     }  # fmt: skip

@@ -2,16 +2,19 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from math import exp, log, sqrt
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import NamedTuple
 
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.record import Record, Span
 from assay.model.signature import Requests
+from assay.model.trial_summary import TrialSummary
 from assay.predict.network import computing_time, network_time
 from assay.predict.replay import Replay, busy_elsewhere_s, busy_s, by_node
 from assay.record.folder import RunFolder
+from assay.report.words import percent
+from assay.stats.drive_use import LATE_SHARE
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summaries_of
 
@@ -25,7 +28,9 @@ class OnDrive(NamedTuple):
     """What one trial, whose time is `elapsed_s`, would have taken on another drive.
 
     `busy_s` is how long its drives were busy while its jobs ran, `busy_there_s` how long they would be with the other
-    drive among them; of several nodes, those of the busiest node. `computing_s` follows from the time.
+    drive among them; of several nodes, those of the busiest node. `computing_s` follows from the time. `replaced` are
+    the media whose data the other drive holds, `late_share` what of the bytes moved was written after the jobs had
+    ended: it is in no busy time.
     """
 
     elapsed_s: float
@@ -33,13 +38,16 @@ class OnDrive(NamedTuple):
     computing_s: float
     busy_s: Sequence[float]
     busy_there_s: Sequence[float]
+    replaced: Sequence[str]
+    late_share: float
 
 
 class DrivePrediction(NamedTuple):
     """A group of like trials on one placement, and its predicted time on another drive.
 
     `factors` tell the group from others, the placement left out. `low_s` and `high_s` are the 95 % interval. `worth` is
-    True or False where all of it lies beyond or within the threshold, None where it is not known.
+    True or False where all of it lies beyond or within the threshold. None is not known: the threshold lies within it,
+    or for the `reason`.
     """
 
     factors: Mapping[str, str]
@@ -48,6 +56,7 @@ class DrivePrediction(NamedTuple):
     low_s: float
     high_s: float
     worth: bool | None
+    reason: str
 
     @property
     def elapsed_s(self) -> float:
@@ -77,7 +86,7 @@ def predict_drive(
     groups: dict[tuple[tuple[str, str], ...], list[OnDrive]] = {}
     for summary in summaries:
         if summary.trial.placement.name == chosen and is_valid(summary):
-            trial = _on_drive(folder, folder.record(summary.id), drive, roles, replay)
+            trial = _on_drive(folder, summary, drive, roles, replay)
             factors = {name: level for name, level in summary.factors.items() if name != "placement"}
             groups.setdefault(tuple(factors.items()), []).append(trial)
     if not groups:
@@ -97,15 +106,18 @@ def _prediction(factors: Mapping[str, str], placement: str, trials: Sequence[OnD
     noise = exp(NORMAL_95 * spread)
     low = max(exp(ratio - ERROR_95), 1 - most_gained) / noise
     high = min(exp(ratio + ERROR_95), 1 + most_lost) * noise
-    verdict = True if high <= 1 - worth else False if low > 1 - worth else None
+    reason = ""
+    if (late := median(trial.late_share for trial in trials)) >= LATE_SHARE:
+        reason = f"{percent(late)} of what the jobs moved was written only after they had ended, and is in no busy time"
+    verdict = None if reason else True if high <= 1 - worth else False if low > 1 - worth else None
     mean_s = fmean(trial.elapsed_s for trial in trials)
-    return DrivePrediction(factors, placement, trials, low * mean_s, high * mean_s, verdict)
+    return DrivePrediction(factors, placement, trials, low * mean_s, high * mean_s, verdict, reason)
 
 
 def _on_drive(
-    folder: RunFolder, record: Record, drive: DriveProfile, roles: Collection[str] | None, replay: Replay
+    folder: RunFolder, summary: TrialSummary, drive: DriveProfile, roles: Collection[str] | None, replay: Replay
 ) -> OnDrive:
-    trial = record.trial
+    trial, record = summary.trial, folder.record(summary.id)
     if record.modelled:
         raise BadInputError(f"trial {trial.id} ran on a scale model: predict from trials on a cluster of full speed")
     logs = folder.requests(trial.id)
@@ -132,7 +144,13 @@ def _on_drive(
             f"trial {trial.id} took {elapsed_s:.1f} s, and a drive was busy for {max(before):.1f} s of it"
         )
     computing_s = computing_time(elapsed_s, before)
-    return OnDrive(elapsed_s, network_time([computing_s, *there]), computing_s, before, there)
+    replaced = sorted({medium for node in by_node(logs).values() for medium, log in node.items() if _has(log, roles)})
+    predicted_s = network_time([computing_s, *there])
+    return OnDrive(elapsed_s, predicted_s, computing_s, before, there, replaced, summary.late_share or 0.0)
+
+
+def _has(log: Requests, roles: Collection[str] | None) -> bool:
+    return roles is None or bool({*log.roles} & {*roles})
 
 
 def _check(logs: Mapping[str, Requests], roles: Collection[str] | None, trial: str) -> None:
