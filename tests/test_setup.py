@@ -222,6 +222,7 @@ def test_jobs_are_built_while_libraries_are_installed(checkout, tmp_path):
     assert "prepared the other Python libraries" in said
 
 
+@pytest.mark.slow
 def test_libraries_are_added_to_an_environment_that_is_there_and_come_again_when_it_is_made_anew(checkout):
     prepare = checkout.root / "checkout" / ".assay"
     checkout("prepare", "for", "report")

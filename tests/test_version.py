@@ -105,6 +105,7 @@ def test_imports_and_kinds_of_all_modules_are_seen():
     assert kinds <= reached
 
 
+@pytest.mark.slow
 def test_no_trial_reaches_what_judges_reports_or_ranks():
     reached = version._reached(sources())
     unreached = ("assay.cli", "assay.report", "assay.run", "assay.triage", "assay.engine.past", "assay_extras.studies")

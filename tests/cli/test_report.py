@@ -146,6 +146,7 @@ def test_a_run_with_a_failed_output_exits_with_1(tmp_path):
     assert assay("report", tmp_path / "run", "--format", "csv")[0] == 1
 
 
+@pytest.mark.slow
 def test_runs_are_compared_in_every_form(made, tmp_path):
     folder, _ = made
     plan, records = made_run(made_trials(repetitions=3), seed=4, facts={"kernel": "7"})

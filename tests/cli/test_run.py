@@ -147,6 +147,7 @@ def test_what_does_not_fit_is_said_with_the_line_of_the_key_that_it_is_about(com
         command.run(dry_run=True)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_how_to_go_on_and_goes_on(command):
     command.script = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
@@ -159,6 +160,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_goes_on(command):
     assert not command.began
 
 
+@pytest.mark.slow
 def test_a_part_runs_first_and_the_rest_later(command):
     command.run(levels=("placement=ssd", "workload=triangles"))
     first = set(command.began)
@@ -214,6 +216,7 @@ def test_the_run_keeps_its_experiment_and_can_be_made_again_and_gone_on_with_fro
     assert [record.trial for record in command.records] == trials
 
 
+@pytest.mark.slow
 def test_resuming_needs_a_run_of_the_same_plan(command):
     with pytest.raises(BadInputError, match="is not a run folder: it has no plan.json"):
         command.run(resume=True)
@@ -232,6 +235,7 @@ def test_too_little_time_runs_nothing_and_says_what_is_left(command):
     assert code == 1
 
 
+@pytest.mark.slow
 def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, monkeypatch):
     """Time for one repetition of everything, and then for one of the two workloads."""
     command.give_time(monkeypatch)
@@ -247,6 +251,7 @@ def test_what_is_left_of_the_time_goes_to_whole_rounds_of_repetitions(command, m
     assert {trial.placement.name for trial in more[4:]} == {"hdd", "ssd"}
 
 
+@pytest.mark.slow
 def test_where_no_repetition_fits_its_time_is_said(command, monkeypatch):
     command.give_time(monkeypatch)
     _, said = command.run(budget_s=10.0 * TRIALS + 5)
@@ -283,6 +288,7 @@ def test_more_repetitions_can_be_asked_for_after_more_time(command, monkeypatch)
     assert found == dict.fromkeys(product(range(1, 6), ["hdd", "ssd"]), 2)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_stops_the_plan_and_it_goes_on_when_there_is_room(command):
     begin = command.begin
 
@@ -317,6 +323,7 @@ def test_a_trial_that_fails_with_room_enough_is_a_finding(command):
     assert {record.status for record in command.records} == {Status.FAILED}
 
 
+@pytest.mark.slow
 def test_a_record_that_does_not_fit_stops_the_plan_and_leaves_nothing_half_written(command, monkeypatch):
     def full(self, result):
         (self.path / "trials" / f".{result.record.trial.id}-draft").mkdir()
@@ -334,6 +341,7 @@ def test_a_record_that_does_not_fit_stops_the_plan_and_leaves_nothing_half_writt
     assert not list((command.out / "trials").glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_machine_that_changes_between_two_parts_of_a_run_is_told_apart(command):
     command.run(levels=("workload=triangles",))
     command.facts = {**MACHINE, "kernel": "6.2"}
@@ -343,6 +351,7 @@ def test_a_machine_that_changes_between_two_parts_of_a_run_is_told_apart(command
     assert "A (kernel 6.1), B (kernel 6.2)" in doubt.what
 
 
+@pytest.mark.slow
 def test_repetitions_on_a_changed_machine_are_never_pooled(command):
     command.run(levels=("workload=triangles",))
     command.facts = {**MACHINE, "kernel": "6.2"}

@@ -66,6 +66,7 @@ def plan_of(file):
     return plan_and_more(ExperimentSource(file), vocabulary(find_installation()))[0]
 
 
+@pytest.mark.slow
 def test_a_sample_and_an_experiment_that_can_run(home):
     code, text = run_job(
         "--input", "in", "--sample", "35MB", "--ratio", "0.5", "--", "sort", "-k", "two words", "{output}"

@@ -39,6 +39,7 @@ def test_a_kernel_without_damon_drops_nothing(tmp_path):
     assert unused_cache_dropped_s(tmp_path / "kdamonds") is None
 
 
+@pytest.mark.slow
 def test_the_processors_speed_is_measured_in_less_than_a_second():
     """Of lines that any shell can write: a speed beyond what any processor has would be an unit's error."""
     began = time.monotonic()

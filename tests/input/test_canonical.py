@@ -25,6 +25,7 @@ def expected(pairs: list[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
     return [list(edge) for edge in sorted(edges)], sorted({u for u, _ in pairs} - tied)
 
 
+@pytest.mark.slow
 @given(edge_lists, st.integers(1, 7))
 def test_collected_in_any_portions_the_graph_is_the_same(pairs: list[tuple[int, int]], portion: int) -> None:
     collector = Collector()
@@ -54,6 +55,7 @@ def test_the_reader_agrees_whatever_the_separators(pairs: list[tuple[int, int]],
     assert graph.lone.tolist() == lone
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(small_ids, small_ids), min_size=1, max_size=60))
 def test_facts_agree_with_counting_by_hand(pairs: list[tuple[int, int]]) -> None:
     collector = Collector()

@@ -299,6 +299,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 def test_lines_read_all_at_once_are_read_as_line_by_line() -> None:
     for seed in range(1000):
         compare(random.Random(seed))

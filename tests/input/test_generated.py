@@ -88,6 +88,7 @@ def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
 CHECKSUM = "709581d7b5fbf3994d3180b5bc3802549a022be3225a97dacd264db5a8971cda"
 
 
+@pytest.mark.slow
 def test_the_written_file_is_in_normal_form(tmp_path: Path) -> None:
     dataset = open_dataset(DatasetSpec(name="g", make="amazon", scale=0.01), tmp_path)
     text = dataset.file(Silent()).path.read_text()

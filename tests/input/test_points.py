@@ -27,6 +27,7 @@ def test_all_separators_ends_and_forms(file):
     assert read(file, POINT).tolist() == [[1, 2.5], [-3, 400], [0.5, 6], [7, 8]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
 def test_blocks_of_any_size_give_the_same(file, block_bytes, monkeypatch):
     monkeypatch.setattr(number_lines, "_BLOCK_BYTES", block_bytes)

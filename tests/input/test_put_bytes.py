@@ -41,6 +41,7 @@ def user_graph(tmp_path, name, content):
     return UserGraph(DatasetSpec(name="graph", file=tmp_path / name), tmp_path / name, tmp_path / "cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "inexact"),
     [

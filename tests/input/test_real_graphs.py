@@ -36,6 +36,7 @@ def test_counts_as_published(real_graphs: Path, cache: Path, place: int) -> None
     assert facts.model_dump() == {count: values[place] for count, values in COUNTS.items()}
 
 
+@pytest.mark.slow
 def test_a_header_that_parses_as_an_edge_is_refused(real_graphs: Path, cache: Path) -> None:
     spec = DatasetSpec(name="e", file=real_graphs / "Email-euAll.txt.gz")
     with pytest.raises(BadInputError, match=r"Email-euAll.txt.gz, line 1: `265214 364481`.*header_lines: 1"):
@@ -55,6 +56,7 @@ def test_what_each_file_was_made_of(real_graphs: Path, cache: Path) -> None:
         assert (counts.header, counts.self_loops, counts.duplicates) == counted, file
 
 
+@pytest.mark.slow
 def test_the_staged_file_is_the_user_s_own(real_graphs: Path, cache: Path) -> None:
     path = real_graphs / "ego-twitter-undirected.jlg"
     staged = open_dataset(DatasetSpec(name="t", file=path), cache).file(Silent())

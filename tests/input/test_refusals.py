@@ -196,6 +196,7 @@ def test_header_lines_have_no_use_in_a_matrix(opener: Opener) -> None:
         opener(f"{MATRIX}3 3 1\n1 2\n", header_lines=2).file(Silent())
 
 
+@pytest.mark.slow
 def test_several_compressed_streams_are_one_file(opener: Opener) -> None:
     two = bz2.compress(b"1 2\n" * 99_999) + bz2.compress(b"2 3\n")
     assert opener(two).facts().edges == 2

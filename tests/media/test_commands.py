@@ -40,6 +40,7 @@ def console():
     return Console(file=io.StringIO(), width=120)
 
 
+@pytest.mark.slow
 def test_shipped_profiles_and_a_file_of_ones_own(installation, console, tmp_path):
     print_media((str(tmp_path / "own.yaml"),), installation, console)
     said = console.file.getvalue()
@@ -49,6 +50,7 @@ def test_shipped_profiles_and_a_file_of_ones_own(installation, console, tmp_path
     assert "123" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 80])
 def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
     """Names, values and sources are there whole; what has no room stands below or is left out."""
@@ -62,6 +64,7 @@ def test_no_cell_is_cut_on_a_narrow_terminal(installation, width):
     assert "WD Blue desktop data sheet" in " ".join(said.split())
 
 
+@pytest.mark.slow
 def test_a_note_explains_only_what_is_shown_and_short_names_are_told(installation):
     wide, narrow = (Console(file=io.StringIO(), width=width) for width in (200, 80))
     for shown in (wide, narrow):

@@ -275,6 +275,7 @@ def test_groups_go_with_the_lease_and_with_what_still_runs_in_them(lease):
     assert not [group for group in groups if group.exists()]
 
 
+@pytest.mark.slow
 def test_a_killed_owners_groups_are_removed(lease, tmp_path):
     program = (
         "import os, sys; from pathlib import Path; from assay.host.lease import Lease;"

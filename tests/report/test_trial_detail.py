@@ -121,6 +121,7 @@ def test_a_figure_names_its_panels_and_axes():
     assert not [word for word in told if "not measured" in word]
 
 
+@pytest.mark.slow
 def test_a_long_trial_is_put_together_and_keeps_its_extremes():
     seen = the_tables(length_s=LONG_S, waves=900)
     scale = scale_of([seen])

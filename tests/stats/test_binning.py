@@ -33,6 +33,7 @@ def any_pieces(draw):
     return pieces_of(*told)
 
 
+@pytest.mark.slow
 @given(any_pieces(), some.integers(1, 40))
 def test_bins_keep_the_extremes_and_the_mean(pieces, most):
     own, bins = clip(pieces, SPAN), binned(pieces, SPAN, most)
@@ -49,6 +50,7 @@ def test_bins_keep_the_extremes_and_the_mean(pieces, most):
     assert (bins.mean <= bins.greatest).all()
 
 
+@pytest.mark.slow
 @given(any_pieces(), some.integers(1, 40))
 def test_bins_lie_in_the_span_and_follow_one_another(pieces, most):
     bins = binned(pieces, SPAN, most)

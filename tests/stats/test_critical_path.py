@@ -195,6 +195,7 @@ def any_attempts(draw):
     return found
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(any_attempts(), st.data())
 def test_whatever_history_says_the_parts_add_up(attempts, data):

@@ -66,6 +66,7 @@ def test_intervals_cover_the_truth(noise, spread, most):
     assert 0.93 - 2 * error(0.93) <= sum(covered) / PLANS <= most + 2 * error(most)
 
 
+@pytest.mark.slow
 def test_noise_that_is_known_from_earlier_trials_is_judged_right_where_it_is_large():
     noisy = NoisePrior(deviation=0.2, freedom=10, source="history")
     claims = [one.significant for one in judged(1.0, 2, 0.2, noisy)]

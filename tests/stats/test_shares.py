@@ -169,6 +169,7 @@ def test_a_job_that_hardly_used_storage_is_marked_where_there_is_no_verdict_too(
     assert any(note.startswith("* Storage was hardly used") for note in notes_of(table))
 
 
+@pytest.mark.slow
 def test_a_storage_share_below_zero_is_said_to_be_noise():
     plan, records = made()
     slower = [
@@ -183,6 +184,7 @@ def test_a_storage_share_below_zero_is_said_to_be_noise():
         assert "noise" not in " ".join(notes(analyse(a_measured_run(plan, records)).shares))
 
 
+@pytest.mark.slow
 def test_a_variant_that_follows_from_the_engine_is_no_factor_of_its_own_and_is_told_below():
     both = {"mapreduce": "tuned", "tez": "plain"}
     table = analyse(a_measured_run(*made(variants=both))).shares
@@ -192,6 +194,7 @@ def test_a_variant_that_follows_from_the_engine_is_no_factor_of_its_own_and_is_t
     assert "Variants" not in " ".join(notes_of(analyse(a_measured_run(*made())).shares))
 
 
+@pytest.mark.slow
 def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_not():
     plan, records = made(engines=(*ENGINES, "third"), variants={"third": "rdd"})
     plain = plan.model_copy(
@@ -207,6 +210,7 @@ def test_jobs_with_the_same_variants_are_told_together_and_those_with_one_are_no
     assert "Variants: grep, walk plain (mapreduce, tez), rdd (third)." in notes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "why"),
     [(failed, Missing.FAILED), (lambda _: None, Missing.NOT_RUN),
@@ -224,6 +228,7 @@ def test_a_line_without_a_time_on_the_base_says_why_and_nothing_else(change, why
     assert list(summary_sentences(table))[1].endswith(" of 2.")
 
 
+@pytest.mark.slow
 def test_a_line_without_another_placement_or_the_baseline_keeps_what_is_known():
     plan, records = made()
     table = analyse(a_measured_run(plan, list(mended(records, failed, "sort", "tez", ("ssd",))))).shares

@@ -207,6 +207,7 @@ def overlap(rows):
     return sum(some) / len(some) if some else float(bool(whole))
 
 
+@pytest.mark.slow
 @given(st.lists(a_request, min_size=1, max_size=30), st.integers(1, 7))
 def test_streams_are_the_same_however_they_are_shown(drawn, at_once):
     at, rows = 0, []
@@ -223,6 +224,7 @@ def test_streams_are_the_same_however_they_are_shown(drawn, at_once):
 weighted = st.tuples(st.integers(0, 10) | st.integers(0, 1 << 45), st.sampled_from([0.25, 1.0, 1 / 3, 2.0]))
 
 
+@pytest.mark.slow
 @given(st.lists(weighted, min_size=1, max_size=50), st.sampled_from([0.5, 0.99]), st.integers(1, 60))
 def test_a_quantile_is_that_of_the_sorted_values(pairs, share, at_once):
     values, weight = np.array([value for value, _ in pairs], np.int64), np.array([own for _, own in pairs])
@@ -298,6 +300,7 @@ def remembered(offsets, lengths):
 few = st.integers(0, 90)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(few, st.integers(0, 4)), max_size=400), st.integers(1, 400))
 def test_sequential_is_what_the_emulator_calls_sequential(pairs, at_once):
     """However many are shown at once."""

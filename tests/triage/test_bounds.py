@@ -132,6 +132,7 @@ def test_outputs_have_copies_on_other_nodes():
     assert output({}) == output({"dfs_replication": "3"}) == output({"dfs_replication": "many"})
 
 
+@pytest.mark.slow
 def test_small_pieces_of_a_shuffle_cost_a_positioning_each():
     job = JOB._replace(maps=400, reduces=100, slots=100, map_output_bytes=100 * MIB)
     _, shuffle = [part for part in parts_of(made(job), made(job).stages[1], drives()) if part.phase == "shuffle"]

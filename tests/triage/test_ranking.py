@@ -233,6 +233,7 @@ def kinds(job, settings=()):
     return {change.kind: change for change in suggestions(made(job, settings))}
 
 
+@pytest.mark.slow
 def test_cheaper_changes_rest_on_counters():
     sort = kinds(HEAVY._replace(spills=2), {"mapreduce.task.io.sort.mb": "100"})["sort buffer"]
     assert "mapreduce.task.io.sort.mb from 100 to " in sort.change
@@ -435,6 +436,7 @@ def test_an_uber_job_waits_when_it_does_not_compute():
     assert verdict(made(run._replace(cpu=0.97)))[0] is TriageVerdict.CANNOT_MATTER
 
 
+@pytest.mark.slow
 def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():
     runs = [LIGHT._replace(number=number, name=f"query {number}", map_ms=600_000) for number in range(1, 30)]
     heavy = HEAVY._replace(number=50, name="query 50", map_ms=200_000)

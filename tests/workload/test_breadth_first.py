@@ -30,6 +30,7 @@ def counted(neighbours, hops):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "sources"), [("5", [5]), (f"5+{FAR + 1} 100+5", [5, FAR + 1, 100]), ("0", [0])])
 def test_every_corruption_is_found(option, sources):
     graph = a_graph()

@@ -248,6 +248,7 @@ def test_other_seeds_make_other_points():
     assert not np.array_equal(first, second)
 
 
+@pytest.mark.slow
 def test_centres_are_drawn_without_replacement():
     points = GeneratedPoints(200_000, 10, seed=3)
     all_of_them = np.concatenate(list(points.chunks()))

@@ -157,6 +157,7 @@ def test_nothing_varies():
     assert found.effects == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "shown"), [(("defaults",), False), (("defaults", "customs"), True)])
 def test_effects_are_shown_where_several_factors_vary(settings, shown):
     plan, records = made_run(made_trials(settings=settings, repetitions=6))

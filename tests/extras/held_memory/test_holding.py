@@ -38,6 +38,7 @@ def test_what_is_held_stays_until_it_is_let_go(installation):
     assert not let_go(installation.state)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_gone_holds_nothing_and_is_followed_by_another(installation, monkeypatch):
     monkeypatch.setattr(holding, "goes_back", lambda: True)
     hold(installation, ALL)

@@ -53,6 +53,7 @@ def test_the_interval_is_students_of_the_logarithms():
     assert picked.high > three.high
 
 
+@pytest.mark.slow
 def test_a_direction_that_is_none_is_told_in_one_case_of_twenty():
     draw = random.Random(7)
     told = 0
@@ -99,6 +100,7 @@ def without_effects(chance, *, repetitions, unlike):
     return StudyTable(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("repetitions", "unlike"), [(3, 0.0), (4, 0.3), (4, 0.6)])
 def test_without_effects_one_comparison_in_twenty_has_a_direction(repetitions, unlike):
     chance, directions = random.Random(3), []

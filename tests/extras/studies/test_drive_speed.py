@@ -61,6 +61,7 @@ def test_agreement_is_shown_for_each_factor(tmp_path):
     assert ">reduce: 1.07<" in drawing
 
 
+@pytest.mark.slow
 def test_the_experiment_has_four_factors_and_every_comparison_of_them():
     plan = make_plan(ROOT / "experiments" / "studies" / "agreement-by-drive-speed.yaml", vocabulary(INSTALLATION))
     found = at_speeds(speed_runs(plan, [as_if_run(trial) for trial in plan.trials]))

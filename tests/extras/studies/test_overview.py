@@ -179,6 +179,7 @@ def test_what_a_file_kept_adds_up_with_runs_and_needs_no_folders(folders, tmp_pa
     assert studies(tmp_path / "out") == both
 
 
+@pytest.mark.slow
 def test_of_an_experiment_the_newer_run_counts_wherever_it_is(folders, tmp_path):
     folders["old"], folders["new"] = a_run(), a_run(repetitions=5, days=1)
     studies(tmp_path / "old", "--to", tmp_path / "out")

@@ -29,6 +29,7 @@ def test_every_statement_has_a_check_or_a_reason():
         assert not CHECKS[study].keys() & NEVER[study].keys()
 
 
+@pytest.mark.slow
 def test_the_thesis_agrees_with_itself():
     for table in tables("thesis", the_published()):
         assert table.count("differs") == table.count("missing") == 0, table.name
@@ -37,12 +38,14 @@ def test_the_thesis_agrees_with_itself():
     assert len(tables("thesis", the_published())) == 18
 
 
+@pytest.mark.slow
 def test_the_checks_find_in_the_thesis_numbers_what_they_support():
     for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published()):
         if one.statement.support == "yes" and one.verdict != "not addressed":
             assert one.verdict == "confirmed", one
 
 
+@pytest.mark.slow
 def test_a_statement_that_its_own_table_speaks_against_is_refuted():
     found = {
         one.statement.id: one for one in judge(statements("thesis"), CHECKS["thesis"], NEVER["thesis"], the_published())

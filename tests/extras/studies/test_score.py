@@ -107,6 +107,7 @@ def test_a_label_names_what_was_measured():
     assert StudyTable({}).label(point, "medium") == "triangles, closing, customs, YouTube, merge"
 
 
+@pytest.mark.slow
 def test_every_experiment_is_covered_or_said_not_to_have_run():
     files = {file.stem.removesuffix("-scaled") for file in (ROOT / "experiments" / "studies").glob("*-scaled.yaml")}
     assert {name for study in STUDIES for name in experiments(study)} == files
@@ -135,6 +136,7 @@ def test_no_table_calls_a_generated_graph_by_the_name_of_the_studys():
     assert any("0.53 GB for 50 GB" in one.place for one in found.comparisons)
 
 
+@pytest.mark.slow
 def test_a_pooled_statement_shows_its_places_and_the_spread_of_its_pairs():
     found = overview(read_kept(ROOT / "docs" / "results"))
     (pooled,) = [one for one in found.statements if one.id == "S-C10"]
@@ -144,6 +146,7 @@ def test_a_pooled_statement_shows_its_places_and_the_spread_of_its_pairs():
     assert scaled.keys() == SCALE_DECIDES["thesis"].keys() | SCALE_DECIDES["storage"].keys()
 
 
+@pytest.mark.slow
 def test_the_headline_has_the_guesses_beside_the_count():
     found = overview(read_kept(ROOT / "docs" / "results"))
     words, runs = headline(found), found.score.forecasts
@@ -153,6 +156,7 @@ def test_the_headline_has_the_guesses_beside_the_count():
     assert [row[0] for row in score_tables(found)[-1].rows] == [*STUDIES, "all", "*not run*"]
 
 
+@pytest.mark.slow
 def test_the_short_headline_says_which_guess_would_have_been_right_more_often():
     found = overview(read_kept(ROOT / "docs" / "results"))
     runs, guess, _ = found.score.forecasts
