@@ -12,16 +12,21 @@ from ruamel.yaml import YAML
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.engine.past.made_histories import MadeJob, write_history
+from assay.host.machine import usable_processors
 from assay.input.sample import MANIFEST
 from assay.media import memory
 from assay.model.errors import BadInputError
+from assay.model.result import TrialResult
 from assay.model.trial import SiteShape
 from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
+from assay.record.folder import RunFolder
+from tests.builders import a_job, a_record, totals
 from tests.serving import serving
 
 MIB, GIB = 1 << 20, 1 << 30
+COUNTERS, FILE_SYSTEM = "org.apache.hadoop.mapreduce.TaskCounter", "org.apache.hadoop.mapreduce.FileSystemCounter"
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +134,7 @@ def test_the_ratio_and_the_settings_of_a_past_run(home):
     _, text = run_job("--input", "in", "--history", "done", "--job", "nightly sort", "--node-memory", "10GiB")
     text = text.replace("\n", " ")
     assert "a node reads 1 times what it has left for files: a node reads 4.0 GiB of the input" in text
-    assert "assumed" not in text
+    assert "(assumed" not in text
     experiment = written(home)
     assert experiment["page_cache"] == "95MiB"
     # 100 MB of 8 GiB need a tenth of a reducer, and there is no less than one.
@@ -297,16 +302,94 @@ def test_what_was_written_says_how_to_run_it(home, monkeypatch):
     assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
 
 
-def test_nodes_with_several_drives_gain_less_than_the_test_shows(home):
+def test_of_nodes_with_several_drives_the_test_has_an_equal_part_of_both(home):
     _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd")
-    caveat = "Your nodes have 12 of today's drive, and would have 1 of the other; the test has one of each."
-    too_fast = "For such a sample the other drive is 12 times too fast"
-    assert caveat in " ".join(text.split())
-    assert too_fast in " ".join(text.split())
-    assert f"# {caveat}\n" in (home / "exp" / "mine.yaml").read_text()
+    part = "Your nodes have 12 of today's drive, and would have 1 of the other; the test has 1/12 of each."
+    assert part in " ".join(text.split())
+    assert "so that drive may do better than the test shows" in " ".join(text.split())
+    assert f"# {part}\n" in (home / "exp" / "mine.yaml").read_text()
+    media = written(home)["media"]
+    assert media["hdd"] == {"profile": "seagate-constellation-es3-4tb", "path": "/dev/shm"}
+    assert media["ssd"] == {"profile": "intel-s4500-960gb", "path": "/dev/shm", "shared_by": 12}
+    run_job("--input", "in", "--ratio", "1", "--now", "2xhdd", "--against", "6xssd", "--node-cores", "12")
+    media = written(home)["media"]
+    here = usable_processors()
+    assert media["hdd"].get("slowdown", 1) == max(1, round(3 * max(1, round(2 / here))))
+    assert "shared_by" not in media["ssd"]
+    assert "shared_by" not in media["hdd"]
+    assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
     _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd", "--against", "12xssd")
-    assert "too fast" not in text
-    assert written(home)["media"]["hdd"]["profile"] == "seagate-constellation-es3-4tb"
+    assert "may do better" not in text
+
+
+def a_past_sort(home, **changes):
+    """A history of a job of which 32 GB take 2,064 s of a processor, 24 of its tasks of 10 s at once on two nodes."""
+    (home / "done").mkdir()
+    job = MadeJob(
+        name="sort", maps=192, reduces=1, map_ms=10_000, reduce_ms=1440_000, nodes=2, slots=24, read_bytes=32 * 10**9,
+        **changes,
+    )  # fmt: skip
+    write_history(home / "done", job, settings={"yarn.nodemanager.resource.memory-mb": "6144"})
+    return ["--input", "in", "--history", "done", "--ratio", "1"]
+
+
+def test_a_history_tells_how_much_a_node_computes_for_its_drives(home, monkeypatch):
+    monkeypatch.setattr("assay.cli.run_job.usable_processors", lambda: 2.0)
+    words = a_past_sort(home)
+    _, text = run_job(*words)
+    text = " ".join(text.split())
+    of_gb = (0.5 * (192 * 10 + 1440) + 193) / 32
+    assert (
+        f"a GB that the job reads takes {of_gb:.3g} s of a processor on your nodes, and is assumed to take as" in text
+    )
+    assert "12 processors share a drive on your nodes (so many tasks ran at once on each), and 2 here" in text
+    assert "so the drives are 6 times slower" in text
+    assert [medium["slowdown"] for medium in written(home)["media"].values()] == [6, 6]
+    assert "# Computing: so the drives are 6 times slower.\n" in (home / "exp" / "mine.yaml").read_text()
+    _, text = run_job(*words, "--node-cores", "3")
+    assert "so the drives are 2 times slower" in " ".join(text.split())
+    _, text = run_job(*words, "--node-cores", "1")
+    assert "so the test uses 1 of the 2 processors here, and the drives have their own speed" in " ".join(text.split())
+    assert written(home)["cpus"] == 1
+    assert "slowdown" not in written(home)["media"]["hdd"]
+
+
+def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkeypatch):
+    monkeypatch.setattr("assay.cli.run_job.usable_processors", lambda: 2.0)
+    ran = []
+
+    def run_trial(experiment, out, *_, **options):
+        ran.append(experiment)
+        if experiment.stem.endswith("-computing"):
+            (trial,) = plan_of(experiment).trials
+            assert [medium.model_extra["profile"] for medium in trial.media] == ["null"]
+            folder = RunFolder(out)
+            folder.create(plan_of(experiment))
+            # Three tasks, 6 s with their starts, for 0.06 GB: 100 s a GB.
+            counters = {COUNTERS: {"CPU_MILLISECONDS": 3000}, FILE_SYSTEM: {"HDFS_BYTES_READ": 60_000_000}}
+            job = a_job().model_copy(update={"counters": counters})
+            folder.write(TrialResult(a_record(trial).model_copy(update={"jobs": (job,), "totals": totals((job,), ())})))
+        return 0
+
+    monkeypatch.setattr("assay.cli.run_job.run_experiment", run_trial)
+    monkeypatch.setattr("assay.cli.computing_trial.run_experiment", run_trial)
+    words = ["run-job", "my job.jar", *a_past_sort(home)]
+    for _ in range(2):
+        done = CliRunner().invoke(cli, words, catch_exceptions=False)
+        text = " ".join(done.output.split())
+        assert f"a GB that the job reads takes {1873 / 32:.3g} s of a processor on your nodes, and 100 s here" in text
+        assert "so the drives are 10 times slower" in text
+        assert "this sample is too small: the starts of its 3 tasks take about 100% of the processor time" in text
+    assert [file.name for file in ran] == ["my-job-computing.yaml", "my-job.yaml", "my-job.yaml"]
+    assert written(home, "my-jobs/my-job.yaml")["media"]["ssd"]["slowdown"] == 10
+
+
+def test_without_a_history_it_says_what_it_assumes(home):
+    _, text = run_job("--input", "in", "--ratio", "1")
+    text = " ".join(text.split())
+    assert "a byte is assumed to take as much computing on your nodes as here; --history tells" in text
+    assert "as many processors are assumed to share a drive on your nodes as here" in text
+    assert "so the drives have their own speed" in text
 
 
 def test_nothing_is_promised_of_drives_where_nodes_hold_the_input_in_memory(home):
@@ -334,7 +417,7 @@ def test_a_small_part_of_a_large_input_stands_for_all_of_it(home):
     assert written(home)["page_cache"] == "81MiB"
     _, text = run_job(*sized, "--input-size", "240GB", "--now", "10xhdd")
     text = " ".join(text.split())
-    assert "unless its sample is about 1/10 of what a node reads (--sample 2000MB)" in text
+    assert "So its sample should be about 1/10 of what a node reads (--sample 2000MB)" in text
     assert "By the same guess such a sample takes at least 35 minutes." in text  # 14 x (24 + 5 x 2000 / 80) s
 
 
@@ -384,6 +467,6 @@ def test_a_codec_that_the_bundled_hadoop_lacks_is_said_to_be_replaced(home):
 def test_the_plan_holds_what_its_drives_and_input_stand_for(home):
     run_job("--input", "in", "--ratio", "1.25", "--now", "4xhdd")
     shape = plan_of(home / "exp" / "mine.yaml").stands_for
-    assert shape == SiteShape(ratio=1.25, drives=4)
+    assert shape == SiteShape(ratio=1.25, drives=4, shared=True)
     run_job("--input", "in", "--memory", "2GiB", file="exp/two.yaml")
     assert plan_of(home / "exp" / "two.yaml").stands_for is None

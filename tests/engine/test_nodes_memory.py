@@ -36,6 +36,8 @@ def test_nodes_that_run_what_they_offer_and_their_machine_s_memory():
         assert asked(server) == NodesMemory(2, 8 * GIB, 4 * GIB)
         server.answers["/jmx"] = {"beans": [{"TotalMemorySize": 16 * GIB}]}
         assert asked(server).node_bytes == 16 * GIB
+        server.answers["/jmx"] = {"beans": [{"TotalMemorySize": 16 * GIB, "AvailableProcessors": 24}]}
+        assert (asked(server).node_bytes, asked(server).processors) == (16 * GIB, 24)
 
 
 def test_a_nodemanager_that_does_not_tell_leaves_its_memory_unknown():

@@ -228,3 +228,27 @@ def test_a_medium_names_the_variation_after_its_profile():
     assert way_of(varied_name("wd10ezex", "slower")) == ("wd10ezex", "slower")
     for name in ("wd10ezex", "/a:b/mine.yaml", "mine.yaml:quick", ":slower"):
         assert way_of(name) == (name, "")
+
+
+def test_a_user_of_a_shared_drive_has_a_part_of_its_rates_at_the_same_latencies():
+    whole = find_profile("samsung-870-evo-250gb", SHIPPED)
+    part = whole.shared(4)
+    assert part.title.startswith("1/4 of ")
+    for name, value in whole.values.items():
+        outside = name.endswith(("_mb_s", "_per_s")) and name != "channel_mb_s"
+        divided = outside or name in {"buffer_bytes", "slc_cache_bytes", "slc_cache_dynamic_bytes"}
+        assert part.values[name] == pytest.approx(value / 4 if divided else value), name
+    assert part.expected_values["sequential_read_mb_s"] == whole.expected_values["sequential_read_mb_s"] / 4
+    assert part.expected_values["random_read_4k_iops_depth1"] == whole.expected_values["random_read_4k_iops_depth1"]
+    with pytest.raises(
+        ValueError, match="a hard disk with several users is slower in all that it does; say `slowdown`"
+    ):
+        find_profile("wd10ezex", SHIPPED).shared(2)
+
+
+@needs_emulator
+@pytest.mark.parametrize(
+    "name", [name for name in profile_names(SHIPPED) if read_profile(SHIPPED / f"{name}.yaml").kind != "hdd"]
+)
+def test_a_twelfth_of_a_shipped_drive_is_possible(name):
+    EMULATOR.check(find_profile(name, SHIPPED).shared(12))

@@ -8,7 +8,7 @@ import pytest
 from assay.media.emulated import attachment
 from assay.media.emulated.attachment import BlockQueue, check_loop_devices, scheduler_to_use, schedulers, set_queue
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.medium import EmulatedMedium
+from assay.media.emulated.medium import EMULATED, EmulatedMedium
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.trial import MediumSpec
@@ -134,6 +134,12 @@ def test_the_facts_say_so(installation, monkeypatch):
     slower = EmulatedMedium(medium.spec.model_copy(update={"slowdown": 8}), installation).facts()
     assert slower["drive"] == f"{facts['drive']}, 8 times slower"
     assert slower["profile_digest"] != facts["profile_digest"]
+    shared = EmulatedMedium(medium.spec.model_copy(update={"shared_by": 12}), installation)
+    with pytest.raises(BadInputError, match="medium hdd: a hard disk with several users is slower .* say `slowdown`"):
+        shared.facts()
+    ssd = MediumSpec(name="ssd", kind="emulated", profile="intel-s4500-960gb", path=installation.parts, shared_by=12)
+    assert str(EmulatedMedium(ssd, installation).facts()["drive"]).startswith("1/12 of Intel")
+    assert EMULATED.described(ssd) == "emulated 1/12 of intel-s4500-960gb"
 
 
 def test_an_emulator_is_known_by_its_program(installation):

@@ -1,12 +1,12 @@
 """Proves that whatever a job and its files are called, its experiment is one, and says the same."""
 
 import itertools
-import re
 
 import pytest
 from ruamel.yaml import YAML
 
-from assay.plan.job_experiment import JobExperiment, experiment_name, of_several, quoted
+from assay.model.trial import SiteShape
+from assay.plan.job_experiment import JobExperiment, experiment_name, of_several, quoted, speed_of
 
 
 @pytest.mark.parametrize("text", ["on", "1e3", "a: b", "#", "'\"", "監査", "- x", "{input} {output}", "", "/a/b.jar"])
@@ -45,22 +45,42 @@ def test_a_name_that_yaml_reads_as_another_type_is_quoted(name):
     assert tree["placement"][1]["input"] == tree["placement"][2] == name
 
 
-FAST = re.compile(r"the other drive is ([\d.]+) times too fast, .* unless you buy (\d+) of it for each node")
-SLOW = re.compile(r"The other drive is then ([\d.]+) times too slow: the test may show less than you would gain")
+def test_the_trial_that_only_computes_is_one_without_delays_or_bounds():
+    experiment = JobExperiment(
+        name="x", description="x", comments=["Yes."], options={"jar": "a.jar"}, now="wd10ezex",
+        other=("ssd", "intel-p4500-1tb"), role="input", worth="5%", memory=["page_cache: 64MiB"],
+        properties={"dfs.blocksize": "64m"}, backing="/dev/shm",
+    )  # fmt: skip
+    assert YAML(typ="safe").load(experiment.without_delays) == {
+        "experiment": "x", "description": "x", "workloads": [{"name": "command", "options": {"jar": "a.jar"}}],
+        "media": {"without-delays": {"profile": "null", "path": "/dev/shm"}}, "zero_delay_baseline": False,
+        "order": "interleaved", "repetitions": 1,        "hadoop": {"dfs.blocksize": "64m"}, "seed": 1,
+    }  # fmt: skip
 
 
-def test_a_test_on_one_drive_of_each_says_which_way_it_errs_for_nodes_with_several():
-    assert of_several(1) == []
+def test_a_part_of_a_hard_disk_is_slower_in_all_and_a_part_of_an_ssd_has_lower_rates():
+    assert speed_of("hdd", 2, 6) == {"slowdown": 12}
+    assert speed_of("ssd", 2, 6) == {"slowdown": 2, "shared_by": 6}
+    assert speed_of("ssd", 1, 1) == speed_of("hdd", 1, 1) == {}
+
+
+def test_a_test_on_a_part_of_a_node_says_what_it_has_and_how_that_errs():
+    assert of_several(SiteShape()) == []
     for count, other_count in itertools.product((1, 2, 4, 12), repeat=2):
         if count == other_count == 1:
             continue
-        text = " ".join(of_several(count, other_count))
-        fast, slow = FAST.search(text), SLOW.search(text)
-        assert (bool(fast), bool(slow)) == (count > other_count, count < other_count)
-        if fast:
-            assert float(fast[1]) == pytest.approx(count / other_count, rel=0.01)
-            assert int(fast[2]) == count
-        if slow:
-            assert float(slow[1]) == pytest.approx(other_count / count, rel=0.01)
-        assert ("shows more than you would gain unless its sample is about" in text) == (count > 1)
-    assert "1/12 of what a node reads (--sample 1000MB)" in " ".join(of_several(12, read_bytes=12e9))
+        text = " ".join(of_several(SiteShape(drives=count, new_drives=other_count, shared=True)))
+        assert f"the test has 1/{max(count, other_count)} of each" in text
+        assert ("that drive may do better than the test shows" in text) == (count != other_count)
+    twelve = SiteShape(drives=12, read_bytes=12_000_000_000, shared=True)
+    assert "1/12 of what a node reads (--sample 1000MB)" in " ".join(of_several(twelve))
+
+
+def test_an_experiment_that_gives_no_parts_has_one_drive_of_each():
+    assert of_several(SiteShape(drives=12, new_drives=2)) == [
+        (
+            "Your nodes have 12 of today's drive, and would have 2 of the other; the test has one of each, so that the "
+            "other is 6 times too fast."
+        )
+    ]
+    assert of_several(SiteShape(drives=2, new_drives=2))[0].endswith("the test has one of each.")

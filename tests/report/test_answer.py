@@ -98,7 +98,7 @@ def test_drives_that_were_hardly_used_answer_nothing_about_larger_data():
 
 
 def test_drives_that_were_hardly_used_at_the_ratio_of_a_site_bound_what_any_drive_could_save_there():
-    shape = SiteShape(ratio=2.9, drives=12, read_bytes=12_000_000_000)
+    shape = SiteShape(ratio=2.9, drives=12, read_bytes=12_000_000_000, shared=True)
     unmet = not_worth_it().model_copy(update={"conditions": conditions(busy=0.04), "stands_for": shape})
     answer = answer_of(unmet)
     assert answer.headline.startswith("the hard disk was busy for 1.8 of 45.0 s, so no drive can save more than about")

@@ -54,6 +54,16 @@ def test_what_is_not_known_is_not_said():
     ]
 
 
+def test_an_answer_that_the_slowdown_decides_says_so():
+    decided = "the slowdown decides the answer, so it must be that of your nodes"
+    notes = list(depends_notes(one(slowdown=20, halves=(0.1, 0.1, 0.1)), first=False))
+    (note,) = [note for note in notes if "20 times slower" in note]
+    assert "At their own speed the saving beside these processors would be 6 % less time" in note
+    assert f"not worth it: {decided}" in note
+    assert not any(decided in note for note in depends_notes(one(slowdown=2), first=False))
+    assert not any("times slower" in note for note in depends_notes(one(), first=False))
+
+
 def test_runs_with_varied_drives_stand_beside_the_arithmetic():
     varied = VariedTrial(placement="hdd-slower", elapsed_s=38.2, calculated_s=39.0)
     *_, note = depends_notes(one(varied=(varied,)), first=True)

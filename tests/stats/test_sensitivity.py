@@ -93,6 +93,13 @@ def test_a_verdict_at_another_speed_asks_for_the_whole_interval():
     assert found.verdict(found.threshold_speed / 20) is Verdict.NOT_WORTH_IT
 
 
+def test_at_the_drives_own_speed_storage_is_shorter_by_the_slowdown_and_may_change_the_verdict():
+    found = Sensitivity(**TIMES, halves=(0.1, 0.1, 0.1), slowdown=20)
+    assert found.at_own_speed.value == pytest.approx(1 - (14 + 2 / 20) / (14 + 20 / 20))
+    assert found.decided_by_scale
+    assert not Sensitivity(**TIMES, halves=(0.1, 0.1, 0.1), slowdown=2).decided_by_scale
+
+
 def test_trials_with_varied_drives_check_the_arithmetic_and_are_in_no_figure():
     plan, records = a_run()
     checks = [varied(901, "hdd", "slower", 50.0), varied(902, "hdd", "faster", 41.0)]

@@ -212,13 +212,14 @@ def test_an_experiment_for_each_job_that_may_matter(site, tmp_path):
     _, text = assay("triage", "--history", site, "--drives", "4xhdd", "--write-experiment", tmp_path / "next")
     (file,) = (tmp_path / "next").iterdir()
     assert f"experiment: {file}" in text
-    assert (
-        "# Your nodes have 4 of today's drive, and would have 1 of the other; the test has one of each."
-        in file.read_text()
-    )
+    part = "# Your nodes have 4 of today's drive, and would have 1 of the other; the test has 1/4 of each."
+    assert part in file.read_text()
     experiment = YAML(typ="safe").load(file)
     assert experiment["experiment"] == "nightly-sort"
-    assert experiment["media"] == {"now": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb"}
+    assert experiment["media"] == {
+        "now": "seagate-constellation-es3-4tb",
+        "ssd": {"profile": "intel-s4500-960gb", "shared_by": 4},
+    }
     assert experiment["placement"][1] == {
         "name": "intermediate-on-ssd", "input": "now", "intermediate": "ssd", "output": "now",
     }  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from assay.cli.computing_trial import computing_here
 from assay.cli.console import Output
 from assay.cli.context import (
     OUT_HELP,
@@ -30,10 +31,12 @@ from assay.engine.past.job import SUCCEEDED, PastJob
 from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
+from assay.host.machine import usable_processors
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import SHORT_NAMES, find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
+from assay.model.drive_profile import DriveProfile
 from assay.model.engine import HADOOP_JOBS
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
@@ -42,9 +45,10 @@ from assay.model.naming import bytes_text, nearest
 from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, SiteShape, WorkloadSpec
+from assay.plan.computing_ratio import Computing, DriveSpeed, NodeDrives, Processors, drive_speed
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
-from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
+from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several, speed_of
 from assay.platform.configuration import read_site
 from assay.report.typed import typed
 from assay.report.words import print_line
@@ -62,11 +66,16 @@ _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 
 
 class SiteFacts(NamedTuple):
-    """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input."""
+    """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input.
+
+    `computing` is what the job's last run did; `processors` are those of a node.
+    """
 
     node: SiteNode = SiteNode(None, None, None)
     settings: Mapping[str, str] = {}
     reduces_per_byte: float | None = None
+    computing: Computing | None = None
+    processors: Processors = Processors()
 
 
 class TrialMemory(NamedTuple):
@@ -81,17 +90,25 @@ class TrialMemory(NamedTuple):
     is_bounded: bool = True
 
 
-class TestFacts(NamedTuple):
-    """What a test does with a job, as is printed before it begins."""
+class JobDrive(NamedTuple):
+    """A drive of today, or one that may be bought: as its option names it, its profile, and how many a node has."""
+
+    name: str
+    profile: DriveProfile
+    number: int
+
+
+class JobTest(NamedTuple):
+    """A test of a job, as is printed before it begins; its `experiment` lacks what follows from the drives' speed."""
 
     sample: InputSample
     whole_bytes: int
     memory: TrialMemory
-    properties: Mapping[str, str]
     replaced: str
-    drives: tuple[str, str]
-    several: Sequence[str]
-    share_bytes: float | None
+    now: JobDrive
+    other: JobDrive
+    shape: SiteShape
+    experiment: JobExperiment
 
     @property
     def sample_text(self) -> str:
@@ -105,34 +122,61 @@ class TestFacts(NamedTuple):
         return _least_s(self.sample.bytes)
 
     @property
-    def lines(self) -> list[str]:
+    def in_node(self) -> NodeDrives:
+        """The drives of a node of the site."""
+        rate_mb_s = self.now.profile.expected_values.get("sequential_read_mb_s")
+        return NodeDrives(self.now.number, self.other.number, rate_mb_s)
+
+    def at(self, speed: DriveSpeed) -> JobExperiment:
+        """The experiment on drives of that speed."""
+        of_now, of_other = (
+            speed_of(drive.profile.kind, speed.slowdown, self.in_node.parts / drive.number)
+            for drive in (self.now, self.other)
+        )
+        return self.experiment._replace(
+            comments=[
+                f"Sample: {self.sample_text}.",
+                f"Memory: {self.memory.how}.",
+                *(f"Computing: {line}." for line in speed.lines),
+                *of_several(self.shape),
+                *filter(None, [self.replaced]),
+            ],
+            memory=[self.memory.line, *([] if speed.cpus is None else [f"cpus: {speed.cpus:g}"])],
+            now_speed=of_now,
+            other_speed=of_other,
+        )
+
+    def lines(self, speed: DriveSpeed) -> list[str]:
         """All of it in words."""
-        pairs = [f"{name}={value}" for name, value in self.properties.items()]
+        pairs = [f"{name}={value}" for name, value in self.experiment.properties.items()]
         settings = f"{', '.join(pairs)}; all others" if pairs else "all"
         guess = f"by a guess at least {math.ceil(self.least_s / 60)} minutes for {TRIALS} trials"
+        several = of_several(self.shape)
         return [
             f"sample: {self.sample_text}",
             f"memory: {self.memory.how}; the trials run with {self.memory.line}",
-            f"drives: {self.drives[0]} today, {self.drives[1]} against it",
+            f"drives: {self.now.profile.name} today, {self.other.profile.name} against it",
+            *(f"computing: {line}" for line in speed.lines),
             f"settings: {settings} as in the profile `defaults`",
             *([f"settings: {self.replaced}"] if self.replaced else []),
             f"time: unknown for a jar that has not run here; {guess}",
-            *([" ".join(self.several) + self._of_share] if self.several else []),
+            *([" ".join(several) + self._of_share] if several else []),
         ]
 
     @property
     def _of_share(self) -> str:
-        if self.share_bytes is None:
+        if self.shape.read_bytes is None:
             return ""
-        return f" By the same guess such a sample takes at least {math.ceil(_least_s(self.share_bytes) / 60)} minutes."
+        least_s = _least_s(self.shape.read_bytes / self.in_node.parts)
+        return f" By the same guess such a sample takes at least {math.ceil(least_s / 60)} minutes."
 
-    @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self, speed: DriveSpeed) -> dict[str, Any]:
         """The same for programs."""
         return {
             "sample_bytes": self.sample.bytes, "place_bytes": self.sample.of_bytes, "input_bytes": self.whole_bytes,
-            "ratio": self.memory.ratio, "memory": self.memory.line, "hadoop": dict(self.properties),
-            "drives": list(self.drives), "trials": TRIALS, "least_s": self.least_s, "notes": list(self.several),
+            "ratio": self.memory.ratio, "memory": self.memory.line, "hadoop": dict(self.experiment.properties),
+            "drives": [self.now.profile.name, self.other.profile.name], "slowdown": speed.slowdown, "cpus": speed.cpus,
+            "computing": list(speed.lines), "trials": TRIALS, "least_s": self.least_s, "notes": of_several(self.shape),
         }  # fmt: skip
 
 
@@ -158,6 +202,7 @@ class TestFacts(NamedTuple):
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="How many nodes share the input.")
 @click.option("--node-memory", type=Size(), help="Memory of a node.")
 @click.option("--container-memory", type=Size(), help="How much of that containers may take.")
+@click.option("--node-cores", type=WholeNumber(1, 10_000), help="Processors of a node.")
 @click.option(
     "--ratio", type=BoundedNumber(0, 1e6, min_open=True),
     help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
@@ -192,8 +237,9 @@ class TestFacts(NamedTuple):
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
     name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    nodes: int | None, node_memory: int | None, container_memory: int | None, ratio: float | None, memory: int | None,
-    now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...], write: Path | None, out: Path | None,
+    nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None,
+    ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...],
+    write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
@@ -210,8 +256,6 @@ def run_job(
     installation = find_installation()
     title = experiment_name(name or jar.stem)
     file = write or FOLDER / f"{title}.yaml"
-    count, now = _count_of(now)
-    other_count, against = _count_of(against)
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
     options = _options(jar, main_class, arguments, place, verify, name or job)
@@ -222,39 +266,40 @@ def run_job(
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
         known = _known(chosen, input_size, cluster, history, job, said, nodes, output)
+    processors = known.processors if node_cores is None else Processors(node_cores, "--node-cores")
     trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
     settings = for_sample(
         known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None
     )
-    properties = {**settings.properties, **_properties(hadoop)}
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
-    read_bytes = known.node.read_bytes if trial_memory.is_bounded else None
-    several = of_several(count, other_count, read_bytes)
-    share_bytes = read_bytes / count if read_bytes else None
-    facts = TestFacts(chosen, whole_bytes, trial_memory, properties, settings.replaced, drives, several, share_bytes)
-    text = JobExperiment(
-        name=title, description=f"{jar.name}: {role} on {against} in place of {now}",
-        comments=[
-            f"Sample: {facts.sample_text}.", f"Memory: {trial_memory.how}.", *several,
-            *filter(None, [settings.replaced]),
-        ],
-        options={**options, "input": place if links else str(folder.resolve())},
-        now=drives[0], now_name=experiment_name(now), other=(experiment_name(against), drives[1]), role=role,
-        worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line], properties=properties,
-        stands_for=_site_shape(trial_memory, count, other_count, read_bytes),
+    shape = _site_shape(trial_memory, *drives, known.node.read_bytes if trial_memory.is_bounded else None)
+    experiment = JobExperiment(
+        name=title, description=f"{jar.name}: {role} on {drives[1].name} in place of {drives[0].name}", comments=[],
+        options={**options, "input": place if links else str(folder.resolve())}, now=drives[0].profile.name,
+        now_name=experiment_name(drives[0].name), other=(experiment_name(drives[1].name), drives[1].profile.name),
+        role=role, worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line],
+        properties={**settings.properties, **_properties(hadoop)}, stands_for=shape,
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
-    ).text  # fmt: skip
-    for line in facts.lines:
-        print_line(output.results if dry_run else output.progress, line)
+    )  # fmt: skip
+    test = JobTest(chosen, whole_bytes, trial_memory, settings.replaced, *drives, shape, experiment)
     if not dry_run:
-        _write(file, text, "--write FILE" if write else "--name")
+        _check_unedited(file, "--write FILE" if write else "--name")
         if not links:
             write_sample(chosen, source, folder)
+    sample_computes = None
+    if known.computing is not None:
+        may_run = not (dry_run or write)
+        sample_computes = computing_here(experiment, file, installation, output, may_run=may_run)
+    speed = drive_speed(known.computing, sample_computes, processors, test.in_node, usable_processors())
+    for line in test.lines(speed):
+        print_line(output.results if dry_run else output.progress, line)
+    if not dry_run:
+        _write(file, test.at(speed).text)
         print_line(output.progress, f"experiment: {file}")
     if dry_run or write:
         if output.as_json:
-            print_json(facts.as_json | {"experiment": None if dry_run else str(file)})
+            print_json(test.as_json(speed) | {"experiment": None if dry_run else str(file)})
         if write and not dry_run:
             print_line(output.progress, f"run it with: {typed('run', str(file))}")
         return 0
@@ -267,11 +312,12 @@ def _least_s(sample_bytes: float) -> float:
     return TRIALS * cost.estimate(Amounts(bytes=round(sample_bytes))).seconds if cost is not None else 0.0
 
 
-def _site_shape(memory: TrialMemory, count: int, other_count: int, read_bytes: float | None) -> SiteShape:
+def _site_shape(memory: TrialMemory, now: JobDrive, other: JobDrive, read_bytes: float | None) -> SiteShape:
     """What the test stands for: nothing where it has all of the memory, and one drive of each."""
-    read = round(read_bytes) if read_bytes and count > 1 else None
+    several = max(now.number, other.number) > 1
+    read = round(read_bytes) if read_bytes and several else None
     ratio = memory.ratio if memory.is_bounded else None
-    return SiteShape(ratio=ratio, drives=count, new_drives=other_count, read_bytes=read)
+    return SiteShape(ratio=ratio, drives=now.number, new_drives=other.number, read_bytes=read, shared=several)
 
 
 def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: int | None) -> None:
@@ -318,15 +364,17 @@ def _count_of(drives: str) -> tuple[int, str]:
     return (int(counted[1]), counted[2]) if counted else (1, drives)
 
 
-def _drives(now: str, against: str, installation: Installation) -> tuple[str, str]:
-    """The profiles of both drives. Raises BadInputError for an unknown one, and where they are the same."""
+def _drives(now: str, against: str, installation: Installation) -> tuple[JobDrive, JobDrive]:
+    """Both drives. Raises BadInputError for an unknown one, and where they are the same."""
     of_now, of_other = (
-        _profile(option, word, installation) for option, word in (("--now", now), ("--against", against))
+        JobDrive(name, _profile(option, name, installation), count)
+        for option, (count, name) in (("--now", _count_of(now)), ("--against", _count_of(against)))
     )
-    if of_now == of_other:
+    if of_now.profile.name == of_other.profile.name:
+        other = "ssd" if of_now.profile.name == SHORT_NAMES["nvme"] else "nvme"
         raise BadInputError(
-            f"--now {now} and --against {against} are the same drive; name the one that you may buy, such as "
-            f"--against {'ssd' if of_now == SHORT_NAMES['nvme'] else 'nvme'}"
+            f"--now {of_now.name} and --against {of_other.name} are the same drive; name the one that you may buy, "
+            f"such as --against {other}"
         )
     return of_now, of_other
 
@@ -350,32 +398,34 @@ def _word(word: str) -> str:
     return word if _PLAIN.fullmatch(word) else shlex.quote(word)
 
 
-def _profile(option: str, word: str, installation: Installation) -> str:
+def _profile(option: str, word: str, installation: Installation) -> DriveProfile:
     """The drive profile of a short name, or of that name. Raises BadInputError for neither."""
-    profile = SHORT_NAMES.get(word, word)
     try:
-        find_profile(profile, installation.profiles)
+        return find_profile(SHORT_NAMES.get(word, word), installation.profiles)
     except BadInputError as error:
         raise BadInputError(f"{option} {word}: {error}; short names are {', '.join(SHORT_NAMES)}") from None
-    return profile
 
 
-def _write(file: Path, experiment: str, other: str) -> None:
-    """Write an experiment. Raises BadInputError where the file was edited, or is not of run-job.
-
-    `other` is the option that names another file.
-    """
-    text = f"{_FIRST_LINE}{_digest(experiment)}\n{experiment}"
+def _check_unedited(file: Path, other: str) -> None:
+    """Raises BadInputError where the experiment was edited, or is not of run-job; `other` option names another file."""
     try:
-        before = file.read_text(encoding="utf-8") if file.exists() else text
-        first, _, rest = before.partition("\n")
-        if first != f"{_FIRST_LINE}{_digest(rest)}":
-            raise BadInputError(
-                f"{file} was edited, or is not of `assay run-job`; run it with `assay run {file}`, remove it, or "
-                f"choose another {other}"
-            )
+        first, _, rest = file.read_text(encoding="utf-8").partition("\n")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise BadInputError(f"{file} can't be written: {why(error)}") from None
+    if first != f"{_FIRST_LINE}{_digest(rest)}":
+        raise BadInputError(
+            f"{file} was edited, or is not of `assay run-job`; run it with `assay run {file}`, remove it, or "
+            f"choose another {other}"
+        )
+
+
+def _write(file: Path, experiment: str) -> None:
+    """Write an experiment. Raises BadInputError where that can't be."""
+    try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(file, text)
+        replace_text(file, f"{_FIRST_LINE}{_digest(experiment)}\n{experiment}")
     except OSError as error:
         raise BadInputError(f"{file} can't be written: {why(error)}") from None
 
@@ -396,6 +446,7 @@ def _known(
     memory_bytes, of_containers = said.memory_bytes, said.container_bytes
     past, differences = None if not history else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
+    processors = Processors() if past is None else _at_once(past)
     if cluster is not None and (nodes is None or memory_bytes is None or of_containers is None):
         web = BoundedWeb(authorize=login_for(cluster))
         try:
@@ -404,6 +455,7 @@ def _known(
             nodes = nodes or seen.nodes
             memory_bytes = memory_bytes or seen.node_bytes
             of_containers = of_containers or seen.container_bytes
+            processors = Processors(seen.processors, "as the cluster tells") if seen.processors else processors
         except NoAnswerError as error:
             print_line(
                 output.progress, f"the cluster of {cluster} could not be reached, so its files are used: {error}"
@@ -422,7 +474,18 @@ def _known(
         of_past = busiest if input_size is None else busiest * input_size / whole
         read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
     node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
-    return SiteFacts(node, settings, past.reduces / whole if past is not None and past.reduces and whole else None)
+    if past is None or not whole:
+        return SiteFacts(node, settings, processors=processors)
+    computing = Computing(past.whole.cpu_ms / 1000, past.whole.tasks, whole) if past.whole.cpu_ms else None
+    return SiteFacts(node, settings, past.reduces / whole if past.reduces else None, computing, processors)
+
+
+def _at_once(past: PastJob) -> Processors:
+    """As many as tasks ran at once on a node: a node has them to compute, whatever else it has."""
+    most = max((stage.peak for stage in past.stages), default=0)
+    if not most or not past.nodes or not past.hosts_are_nodes:
+        return Processors()
+    return Processors(most / len(past.nodes), "so many tasks ran at once on each")
 
 
 def _names(past: PastJob) -> set[str]:

@@ -1,6 +1,7 @@
-"""How many nodes a running cluster has, and how much memory each has, and gives to containers.
+"""How many nodes a running cluster has, and how much memory each has and gives to containers, and its processors.
 
-Sources: the ResourceManager's `/ws/v1/cluster/nodes`; the NodeManagers' `/jmx`, where a JVM tells its machine's memory.
+Sources: the ResourceManager's `/ws/v1/cluster/nodes`; the NodeManagers' `/jmx`, where a JVM tells its machine's memory
+and processors.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,6 +31,8 @@ class NodesMemory(NamedTuple):
     node_bytes: int | None
     container_bytes: int | None
     differences: str = ""
+    processors: int | None = None
+    """The fewest of any node that tells."""
 
 
 def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
@@ -48,8 +51,10 @@ def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
             silent = NoAnswerError(url, f"its list of nodes lacks {error}")
         else:
             offers = map(_offered_bytes, sampled)
-            known = [(_memory(worker.url, ask), offer) for worker, offer in zip(workers, offers, strict=True)]
-            return _least_left(len(running), known)
+            machines = [_machine(worker.url, ask) for worker in workers]
+            known = [(size, offer) for (size, _), offer in zip(machines, offers, strict=True)]
+            processors = [number for _, number in machines if number is not None]
+            return _least_left(len(running), known)._replace(processors=min(processors, default=None))
     assert silent is not None  # noqa: S101 - there is at least one address, or BadInputError
     raise silent
 
@@ -82,9 +87,12 @@ def _least_left(nodes: int, known: Sequence[tuple[int | None, int | None]]) -> N
     return NodesMemory(nodes, *min(sized, key=lambda node: node[0] - (node[1] or 0)), differences)
 
 
-def _memory(url: str, ask: Callable[..., Any]) -> int | None:
+def _machine(url: str, ask: Callable[..., Any]) -> tuple[int | None, int | None]:
+    """Its bytes of memory, and its processors."""
     try:
         (system,) = ask(f"{url}/jmx", {"qry": _SYSTEM})["beans"][:1] or ({},)
+        processors = amount_at(system, "AvailableProcessors")
+        size = next((int(size) for name in _MEMORY if (size := amount_at(system, name))), None)
     except (NoAnswerError, LookupError, TypeError):
-        return None
-    return next((int(size) for name in _MEMORY if (size := amount_at(system, name))), None)
+        return None, None
+    return size, int(processors) if processors else None

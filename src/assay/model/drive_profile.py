@@ -20,6 +20,11 @@ ASSUMED_TIMES: Mapping[str, float] = {"slower": 1.25, "faster": 0.8}
 """By what the times of a drive are multiplied where all that is assumed of its speed is a fifth worse, or better."""
 _TIMES, _RATES = ("_ms", "_us"), ("_mb_s", "_per_s", "_iops", "_rpm")
 
+_INSIDE = "channel_mb_s"
+"""A rate inside a drive, which shapes the latency of a request; the link bounds what all requests get."""
+_DIVIDED_BYTES = ("buffer_bytes", "slc_cache_bytes", "slc_cache_dynamic_bytes", "erased_bytes", "fast_write_bytes")
+"""What a drive holds of what is written to it, for all that write."""
+
 EVIDENCE: Mapping[ParameterBasis, Evidence] = {
     "data-sheet": "published",
     "review": "published",
@@ -131,6 +136,26 @@ class DriveProfile(Frozen):
             figures[name] = figure.model_copy(update={"value": figure.value * times}) if varies else figure
         labels = {key: f"{value}, assumed figures {way}" for key in ("title", "model") if (value := getattr(self, key))}
         return self.model_copy(update={"figures": figures, **labels})
+
+    def shared(self, by: float) -> "DriveProfile":
+        """Return the part of the drive that one of `by` equal users of it has, while all of them are busy.
+
+        Each has that part of its rates and of its buffers, at the latencies of the drive alone. Raises ValueError for a
+        hard disk: its users wait for one arm, so that it is slower in all that it does.
+        """
+        if self.kind == "hdd":
+            raise ValueError("a hard disk with several users is slower in all that it does; say `slowdown`")
+        rates = {name for name in self.figures if name.endswith(_RATES)} - {_INSIDE}
+        measured = {name for name in self.expected if name.endswith((*_RATES, "_depth32"))}
+        figures, expected = (
+            {
+                name: figure.model_copy(update={"value": figure.value / by}) if name in divided else figure
+                for name, figure in values.items()
+            }
+            for values, divided in ((self.figures, rates | {*_DIVIDED_BYTES}), (self.expected, measured))
+        )
+        labels = {key: f"1/{by:g} of {value}" for key in ("title", "model") if (value := getattr(self, key))}
+        return self.model_copy(update={"figures": figures, "expected": expected, **labels})
 
     @property
     def expected_values(self) -> dict[str, float]:

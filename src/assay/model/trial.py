@@ -462,6 +462,8 @@ class SiteShape(Frozen):
     """How many of the other drive it would have."""
     read_bytes: Annotated[int, Field(ge=1)] | None = None
     """Bytes of the whole input that a node reads there."""
+    shared: bool = False
+    """Whether the experiment has an equal part of both kinds of drives of a node, where a node has several."""
 
 
 class Plan(Frozen):

@@ -529,10 +529,8 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     yield from left_out_notes(decision)
     yield from other_cause_notes(decision)
     yield from _beyond_the_limit_notes(decision, names)
-    if decision.stands_for is not None:
-        shape = decision.stands_for
-        if several := of_several(shape.drives, shape.new_drives, shape.read_bytes):
-            yield " ".join(several)
+    if decision.stands_for is not None and (several := of_several(decision.stands_for)):
+        yield " ".join(several)
     if decision.site_ratio is None:
         yield from islice(unmet_notes(decision, names), 1)
     yield from repetition_notes(decision, names)

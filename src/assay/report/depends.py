@@ -32,6 +32,16 @@ def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
     if first and sensitivity.processor_mb_s:
         speed_text = f"{sensitivity.processor_mb_s:.1f} MB/s"
         yield f"A processor of this machine ({sensitivity.processor}) compresses {speed_text} ({HOW})."
+    if sensitivity.slowdown > 1:
+        decided = (
+            f", {sensitivity.verdict(1 / sensitivity.slowdown)}: the slowdown decides the answer, so it must be that "
+            "of your nodes"
+        )
+        yield (
+            f"The drives were {sensitivity.slowdown} times slower than those that they are named after. At their own "
+            f"speed the saving beside these processors would be {_less(sensitivity.at_own_speed)}"
+            f"{decided if sensitivity.decided_by_scale else ''}."
+        )
     ends = sensitivity.assumed_range()
     if ends is not None:
         low, high = ends

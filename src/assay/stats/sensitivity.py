@@ -58,6 +58,8 @@ class Sensitivity(Frozen):
     processor_mb_s: float | None = None
     cpu_speed: float | None = None
     varied: tuple[VariedTrial, ...] = ()
+    slowdown: int = 1
+    """By what factor all drives were slower than those that they are named after; 1 where it differs between them."""
 
     def saving(self, speed: float = 1.0) -> Estimate:
         """The share of the base's time that the other saves with processors of so many times the speed.
@@ -107,6 +109,16 @@ class Sensitivity(Frozen):
         return Verdict.WORTH_IT if saving.low > self.worth else Verdict.NOT_WORTH_IT
 
     @property
+    def at_own_speed(self) -> Estimate:
+        """The saving if the drives were not slowed down: beside faster drives processors are slower."""
+        return self.saving(1 / self.slowdown)
+
+    @property
+    def decided_by_scale(self) -> bool:
+        """Whether the verdict is another where the drives are not slowed down."""
+        return self.verdict(1 / self.slowdown) is not self.verdict(1.0)
+
+    @property
     def threshold_speed(self) -> float | None:
         """The speed of processors with which the saving is just worth it; None where it is with none."""
         least_share = 1 - self.worth
@@ -154,6 +166,7 @@ def sensitivity_of(
     speeds = [float(speed) for summary in counted if (speed := summary.facts.get(SPEED_FACT))]
     base_s = base.elapsed_s.value
     halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)
+    slowdowns = {kind_of(medium).slowdown(medium) for medium in drives}
     known = None if halves[0] is None or halves[1] is None or halves[2] is None else (halves[0], halves[1], halves[2])
     sensitivity = Sensitivity(
         levels=decision.levels,
@@ -169,6 +182,7 @@ def sensitivity_of(
         processor=str(counted[0].facts.get("cpu", "")),
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
+        slowdown=slowdowns.pop() if len(slowdowns) == 1 else 1,
     )
     return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, of_decision))})
 

@@ -8,7 +8,8 @@ from assay.engine.past.job import PastJob
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS
 from assay.model.naming import bytes_text
-from assay.plan.job_experiment import JobExperiment, experiment_name, of_several
+from assay.model.trial import SiteShape
+from assay.plan.job_experiment import JobExperiment, experiment_name, of_several, speed_of
 from assay.report.words import percent
 from assay.triage.drives import Drives
 from assay.triage.names import run_name
@@ -25,6 +26,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     settings = form.taken_over(job.settings)
     by_command = ", or let `assay run-job` do all of that" if form.program == HADOOP_JOBS else ""
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
+    shape = SiteShape(drives=base.number, shared=True)
     return JobExperiment(
         name=experiment_name(row.job),
         description=f"{row.job}: {role} on another drive than the {base.name}",
@@ -33,7 +35,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             f"{row.how}.",
             f"Fill in the jar, its arguments and a sample of its input{by_command}:",
             "docs/how-to/run-your-own-job.md.",
-            *of_several(base.number),
+            *of_several(shape),
             *filter(None, [settings.replaced]),
         ],
         options={"jar": "JOB.jar", "arguments": "{input} {output}", "input": "SAMPLE"},
@@ -46,6 +48,8 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
             "# to your sample as your nodes' free memory has to that; else the sample may fit into the page cache.",
         ],
         properties=settings.properties,
+        stands_for=shape if base.number > 1 else None,
+        other_speed=speed_of("ssd", 1, base.number),
         engine=job.engine,
     ).text
 

@@ -220,6 +220,15 @@ class EmulatedOptions(DirectoryOptions):
         description="multiplies all of its times, for a machine whose processors are slower, or fewer, by this factor "
         "than those of the real machine with the drive.",
     )
+    shared_by: float | None = Field(
+        default=None,
+        exclude_if=lambda users: users is None,
+        ge=1,
+        le=MOST_SLOWDOWN,
+        description="how many equal users share the drive, of whom the experiment is one: it gets that part of the "
+        "rates and buffers, at the same latencies; by default none shares it. Not for hard disks, which are slower in "
+        "all that they do: use `slowdown`.",
+    )
     dirty_limit_bytes: Bytes | None = Field(
         default=None,
         alias="dirty_limit",
@@ -271,6 +280,11 @@ class EmulatedMedium:
         name, way = way_of(self._options.profile)
         profile = find_profile(name, self._installation.profiles)
         profile = profile.varied(way) if way else profile
+        if self._options.shared_by is not None:
+            try:
+                profile = profile.shared(self._options.shared_by)
+            except ValueError as error:
+                raise BadInputError(f"medium {self.spec.name}: {error}") from None
         return profile.model_copy(update={"slowdown": self._options.slowdown})
 
     @property
@@ -538,7 +552,8 @@ class EmulatedKind(PlacedKind[EmulatedOptions]):
         fields = spec.model_extra or {}  # as recorded: bounds may have been others then
         profile, way = way_of(str(fields.get("profile", "")).rpartition("/")[2])
         name = profile.removesuffix(".yaml").removesuffix(".yml") + (f", assumed figures {way}" if way else "")
-        slowdown = self.slowdown(spec)
+        slowdown, users = self.slowdown(spec), float(fields.get("shared_by") or 1)
+        name = f"1/{users:g} of {name}" if users > 1 else name
         return f"emulated {name}{f', {slowdown} times slower' if slowdown != 1 else ''}"
 
     def slowdown(self, spec: MediumSpec) -> int:

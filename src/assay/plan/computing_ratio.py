@@ -1,0 +1,139 @@
+"""How much a job computes for each second that its drives work: what decides beside the page cache on what they cost.
+
+A sample meets its drives as the whole does where both ratios match, that of data to page cache (`data_ratio`) and that
+of computing to drives: (processor seconds per byte / processors) / (drive seconds per byte / drives). A site's history
+has the first half of it, a trial without storage delays that of the sample.
+"""
+
+from typing import NamedTuple
+
+from assay.model.errors import BadInputError
+
+START_CPU_S = 1.0
+"""Processor time of the start of a task's process, which its counters leave out: about a second, assumed."""
+MOST_OF_STARTS = 0.1
+"""So much of the tasks' own processor time their starts may take, or a sample tells little of its whole."""
+MOST_SLOWDOWN = 100
+"""As of an emulated medium."""
+_LEAST_CPUS = 0.1
+"""A cluster with less does not run."""
+_LEAST_WHOLE = 0.9
+"""What is nearer to 1 needs no bound of the processors."""
+
+
+class Computing(NamedTuple):
+    """What a job's tasks did: their processor time by its counters, their number, and bytes read of file systems."""
+
+    cpu_s: float
+    tasks: int
+    read_bytes: float
+
+    @property
+    def s_per_gb(self) -> float:
+        """Processor seconds for each GB (1e9 bytes) that they read, with their starts."""
+        return 1e9 * (self.cpu_s + self.tasks * START_CPU_S) / self.read_bytes
+
+    @property
+    def starts_share(self) -> float:
+        """What their starts took, over their own processor time."""
+        return self.tasks * START_CPU_S / self.cpu_s
+
+
+class Processors(NamedTuple):
+    """How many processors a node of the site has for the job, None where nobody knows; and who says so."""
+
+    number: float | None = None
+    source: str = ""
+
+
+class NodeDrives(NamedTuple):
+    """How many drives a node has of today's kind, and would have of the other; the rate of one of today's.
+
+    That is of sequential reads, in MB/s, None where its profile does not say.
+    """
+
+    today: int = 1
+    other: int = 1
+    rate_mb_s: float | None = None
+
+    @property
+    def parts(self) -> int:
+        """Into how many equal parts a node is divided, one of which a test stands for: each has a drive or less."""
+        return max(self.today, self.other)
+
+
+class DriveSpeed(NamedTuple):
+    """How slow a test's drives are made, and why.
+
+    All that they do takes `slowdown` times as long; `cpus` bounds the processors where the drives would have to be
+    faster than they are. `lines` say in sentences what was matched.
+    """
+
+    slowdown: int
+    cpus: float | None
+    lines: tuple[str, ...]
+
+
+def drive_speed(
+    site: Computing | None, sample: Computing | None, processors: Processors, drives: NodeDrives, here: float
+) -> DriveSpeed:
+    """Match computing to drives: `site` is the whole job there, `sample` a trial without delays on `here` processors.
+
+    What is None is not known: a byte is then taken to need as much computing here as there. Raises BadInputError where
+    drives would have to be slower than an emulated drive can be.
+    """
+    a_part = None if processors.number is None else processors.number / drives.parts
+    factor = sample.s_per_gb / site.s_per_gb if sample is not None and site is not None else 1.0
+    exact = factor * a_part / here if a_part is not None else 1.0
+    slowdown = max(1, round(exact))
+    if slowdown > MOST_SLOWDOWN:
+        raise BadInputError(
+            f"a drive of a node serves {exact:.0f} times the processors of this machine, and an emulated drive can be "
+            f"at most {MOST_SLOWDOWN} times slower; use a machine with more processors"
+        )
+    cpus = max(_LEAST_CPUS, float(f"{here * exact:.2g}")) if exact < _LEAST_WHOLE else None
+    lines = [_of_bytes(site, sample), _of_processors(a_part, processors.source, drives, here)]
+    if site is not None and a_part is not None and drives.rate_mb_s:
+        drive_s_per_gb = 1000 / drives.rate_mb_s
+        there = site.s_per_gb / a_part / drive_s_per_gb
+        of_sample = factor * site.s_per_gb / (cpus or here) / (slowdown * drive_s_per_gb)
+        lines.append(
+            f"for each second that a drive of today takes to read the input, a node of yours computes for {there:.2g} "
+            f"s, and the sample for {of_sample:.2g} s"
+        )
+    lines.append(_what_follows(slowdown, cpus, here))
+    if sample is not None and sample.starts_share > MOST_OF_STARTS:
+        lines.append(
+            f"this sample is too small: the starts of its {sample.tasks:,} tasks take about "
+            f"{sample.starts_share:.0%} of the processor time of their own work, and should take at most "
+            f"{MOST_OF_STARTS:.0%}; take a larger --sample, or longer tasks (a larger dfs.blocksize)"
+        )
+    return DriveSpeed(slowdown, cpus, tuple(lines))
+
+
+def _of_bytes(site: Computing | None, sample: Computing | None) -> str:
+    if site is None:
+        return (
+            "a byte is assumed to take as much computing on your nodes as here; --history tells, by the processor time "
+            "of the job's last run"
+        )
+    there = f"a GB that the job reads takes {site.s_per_gb:.3g} s of a processor on your nodes"
+    if sample is None:
+        return f"{there}, and is assumed to take as long here, which a run measures first"
+    return f"{there}, and {sample.s_per_gb:.3g} s here"
+
+
+def _of_processors(a_part: float | None, source: str, drives: NodeDrives, here: float) -> str:
+    if a_part is None:
+        return (
+            f"as many processors are assumed to share a drive on your nodes as here ({here:g}); --node-cores tells how "
+            "many a node has"
+        )
+    share = "a drive" if drives.parts == 1 else f"1/{drives.parts} of a node's drives"
+    return f"{a_part:.3g} processors share {share} on your nodes ({source}), and {here:g} here"
+
+
+def _what_follows(slowdown: int, cpus: float | None, here: float) -> str:
+    if cpus is not None:
+        return f"so the test uses {cpus:g} of the {here:g} processors here, and the drives have their own speed"
+    return "so the drives have their own speed" if slowdown == 1 else f"so the drives are {slowdown} times slower"

@@ -1,0 +1,97 @@
+"""Proves that a sample's drives are made so slow that it computes as long for each second of theirs as a node does."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.model.errors import BadInputError
+from assay.plan.computing_ratio import Computing, NodeDrives, Processors, drive_speed
+
+SITE = Computing(cpu_s=920, tasks=80, read_bytes=20e9)
+"""50 s of a processor for each GB, with the starts of its tasks."""
+SAMPLE = Computing(cpu_s=95, tasks=5, read_bytes=1e9)
+"""100 s."""
+DISK = NodeDrives(rate_mb_s=100)
+BOTH = re.compile(r"a node of yours computes for ([\d.e+-]+) s, and the sample for ([\d.e+-]+) s")
+
+
+def ratios(speed):
+    """Of the node and of the sample."""
+    (match,) = [match for line in speed.lines if (match := BOTH.search(line))]
+    return float(match[1]), float(match[2])
+
+
+def test_the_slowdown_follows_from_processors_and_processor_time():
+    speed = drive_speed(SITE, SAMPLE, Processors(12, "--node-cores"), DISK, here=2)
+    assert (speed.slowdown, speed.cpus) == (2 * 12 // 2, None)
+    # A GB takes 50 / 12 s there, and 100 / 2 s here; a disk needs 10 s for it, 12 times as much here.
+    assert ratios(speed) == pytest.approx((0.42, 0.42))
+    assert speed.lines[:2] == (
+        "a GB that the job reads takes 50 s of a processor on your nodes, and 100 s here",
+        "12 processors share a drive on your nodes (--node-cores), and 2 here",
+    )
+    assert speed.lines[-1] == "so the drives are 12 times slower"
+
+
+def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more():
+    processors = Processors(24, "--node-cores")
+    assert drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).slowdown == 1
+    assert drive_speed(SITE, None, processors, NodeDrives(today=1, other=6), here=2).slowdown == 2
+    (line,) = [
+        line for line in drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).lines if "share" in line
+    ]
+    assert line == "2 processors share 1/12 of a node's drives on your nodes (--node-cores), and 2 here"
+
+
+def test_drives_are_never_made_faster_but_processors_fewer():
+    speed = drive_speed(SITE, None, Processors(1, "--node-cores"), DISK, here=2)
+    assert (speed.slowdown, speed.cpus) == (1, 1.0)
+    assert ratios(speed) == pytest.approx((5, 5))
+
+
+@given(
+    st.floats(1, 400), st.floats(1, 400), st.integers(1, 64), st.integers(1, 24), st.integers(1, 24), st.integers(1, 16)
+)
+def test_both_ratios_agree_as_far_as_a_whole_slowdown_allows(there, here_s, cores, today, other, here):
+    site, sample = Computing(there, 0, 1e9), Computing(here_s, 0, 1e9)
+    try:
+        speed = drive_speed(site, sample, Processors(cores, "x"), NodeDrives(today, other, 100), here)
+    except BadInputError:
+        return
+    of_site, of_sample = ratios(speed)
+    exact = here_s / there * cores / max(today, other) / here
+    if exact * here > 0.1:
+        assert of_sample == pytest.approx(of_site, rel=0.55)
+    if exact >= 3:
+        assert of_sample == pytest.approx(of_site, rel=0.2)
+    if speed.cpus is not None:
+        assert speed.slowdown == 1
+        assert speed.cpus < here
+
+
+def test_what_is_not_known_is_assumed_and_said():
+    speed = drive_speed(None, None, Processors(), DISK, here=2)
+    assert (speed.slowdown, speed.cpus) == (1, None)
+    assert speed.lines == (
+        (
+            "a byte is assumed to take as much computing on your nodes as here; --history tells, by the processor time "
+            "of the job's last run"
+        ),
+        "as many processors are assumed to share a drive on your nodes as here (2); --node-cores tells how many a node has",
+        "so the drives have their own speed",
+    )
+    assert "which a run measures first" in drive_speed(SITE, None, Processors(), DISK, here=2).lines[0]
+
+
+def test_a_sample_whose_tasks_mostly_start_is_too_small():
+    small = Computing(cpu_s=20, tasks=12, read_bytes=3e8)
+    speed = drive_speed(SITE, small, Processors(12, "x"), DISK, here=2)
+    assert speed.lines[-1].startswith("this sample is too small: the starts of its 12 tasks take about 60% of")
+    assert not any("too small" in line for line in drive_speed(SITE, SAMPLE, Processors(12, "x"), DISK, here=2).lines)
+
+
+def test_drives_that_would_be_too_slow_are_refused():
+    with pytest.raises(BadInputError, match="serves 128 times the processors of this machine"):
+        drive_speed(SITE, SAMPLE, Processors(128, "x"), DISK, here=2)
