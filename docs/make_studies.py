@@ -3,7 +3,8 @@
 All data lie in `docs/results`. From `studies.json`: `studies.svg`, the headlines, the tables of the score, of the
 findings and of the statements. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
 (benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
-(benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives.
+(benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives. From
+`aloja-score.json` (benchmarks/aloja.py), once it is there: how well a public table was forecast.
 """
 
 import json
@@ -12,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.aloja import block as aloja_score
 from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.comparison import Judged
@@ -292,5 +294,6 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies segments": _segments,
     "studies null runs": _null_runs,
     "studies drive speed": _drive_speed,
+    "aloja": aloja_score,
 }
 """What makes each block's text, by its name in the pages."""

@@ -1,0 +1,333 @@
+"""A registered forecast of a public table of Hadoop runs, and its score: docs/explanation/how-far-answers-transfer.md.
+
+The table is ALOJA's (github.com/Aloja/aloja-ml, datasets), which is no part of Assay. First, and committed before
+anybody reads its times, the forecasts from a finished run of `experiments/aloja.yaml`, and from an older run the ratios
+under other conditions; then the score of any file of its form:
+
+    PYTHONPATH=src:extras:. python benchmarks/aloja.py forecast RUN [--old RUN]
+    PYTHONPATH=src:extras:. python benchmarks/aloja.py score FILE
+"""
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import ceil, exp, log
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from assay.model.base import Frozen, json_text
+from assay.record.folder import RunFolder
+from assay.report.words import percent
+from assay.stats.decision import Decision, decisions
+from assay.stats.trial_summary import summaries_of
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
+FORECASTS, SCORE = RESULTS / "aloja-forecast.json", RESULTS / "aloja-score.json"
+BENCHMARKS = {
+    "terasort": "terasort", "sort": "sort", "wordcount": "word-count", "kmeans": "k-means", "pagerank": "page-rank",
+}  # fmt: skip
+"""The table's benchmarks that Assay has, each with its workload. It has no Bayes classifier, and the rest is no job."""
+SSD, LOCAL, DISKS = "SSDs for all", "local directories on an SSD", "more disks"
+PLACEMENTS = {SSD: "ssd", LOCAL: "intermediate-on-ssd"}
+BASE, ZERO = "hdd", "zero-delay"
+CORES, MEMORY_GB = 12, 128
+"""Of the node of which the experiment has a part."""
+SPEEDS = (0.5, 1.0, 2.0)
+"""How fast processors there may be, times those here: nobody knows how long they compute for a byte."""
+SETTINGS = ("Maps", "IO.SFac", "Rep", "IO.FBuf", "Comp", "Blk.size", "Datanodes", "Bench.Type")
+LEAST_PAIRS = 3
+GAIN = 0.1
+"""The share of time from which a saving counts as one."""
+
+
+class Forecast(Frozen):
+    """What a change is to do to a benchmark: seconds here on one disk, after the change, and without storage delay.
+
+    `half` is half the width of the 95 % interval of the logarithm of their ratio. `old_ratio` is that under the older
+    conditions. Both say which run they rest on.
+    """
+
+    benchmark: str
+    change: str
+    base_s: float
+    other_s: float
+    zero_s: float
+    half: float
+    rests_on: str
+    old_ratio: float | None = None
+    old_rests_on: str = ""
+
+    def ratio(self, disks: int = 1, speed: float = 1.0) -> float:
+        """The time after the change over that before, on processors of so many times the speed, or so many of them."""
+        before, after = (max(0.0, seconds - self.zero_s) for seconds in (self.base_s, self.other_s))
+        after = before / disks if self.change == DISKS else after
+        return (self.zero_s / speed + after) / (self.zero_s / speed + before)
+
+    def interval(self, disks: int = 1, speed: float = 1.0) -> tuple[float, float]:
+        """From the least to the greatest ratio on processors of half to twice that speed, with their intervals."""
+        ratios = [self.ratio(disks, speed * factor) for factor in SPEEDS]
+        return min(ratios) * exp(-self.half), max(ratios) * exp(self.half)
+
+    @property
+    def without_delay(self) -> float:
+        """The time without storage delay over that on the disk."""
+        return min(1.0, self.zero_s / self.base_s)
+
+
+class Observed(NamedTuple):
+    """The median ratio of times in the table, over pairs of equal settings."""
+
+    benchmark: str
+    cluster: str
+    net: str
+    disk: str
+    change: str
+    disks: int
+    speed: float
+    ratio: float
+    pairs: int
+
+
+class Scored(Frozen):
+    """A case of the table beside its forecast and what others say; None where they say nothing."""
+
+    benchmark: str
+    cluster: str
+    net: str
+    disk: str
+    pairs: int
+    observed: float
+    forecast: float
+    low: float
+    high: float
+    without_delay: float
+    old: float | None
+    other_cluster: float | None
+
+    @property
+    def missed_gain(self) -> bool:
+        """Whether no gain was to be expected where there was one."""
+        return self.low > 1 - GAIN and self.observed < 1 - GAIN
+
+
+def forecasts(run: RunFolder, old: RunFolder | None) -> list[Forecast]:
+    """What a finished run of the experiment says. Raises SystemExit where a benchmark lacks trials."""
+    olds = {} if old is None else {workload: _ratio(of_workload, "ssd") for workload, of_workload in _decided(old)}
+    known = dict(_decided(run))
+    made = []
+    for benchmark, workload in BENCHMARKS.items():
+        if workload not in known or known[workload].baseline is None:
+            sys.exit(f"aloja: {run.path} has no finished trials of {workload}, or none without delay")
+        decision = known[workload]
+        old_ratio = olds.get(workload)
+        for change, placement in [*PLACEMENTS.items(), (DISKS, "ssd")]:
+            if (forecast := _forecast(benchmark, change, placement, decision, run.path.name)) is None:
+                continue
+            of_old = {} if change != SSD or old is None or old_ratio is None else {
+                "old_ratio": old_ratio, "old_rests_on": old.path.name,
+            }  # fmt: skip
+            made.append(forecast.model_copy(update=of_old))
+    return made
+
+
+def _decided(folder: RunFolder) -> Iterator[tuple[str, Decision]]:
+    """The decision about each workload on MapReduce."""
+    plan = folder.plan()
+    for decision in decisions(plan, summaries_of(folder, plan)[0]):
+        if decision.levels.get("engine", "mapreduce") == "mapreduce":
+            yield decision.levels.get("workload", plan.trials[0].workload.name), decision
+
+
+def _ratio(decision: Decision, placement: str) -> float | None:
+    times = {one.placement: one.elapsed_s.value for one in decision.placements}
+    return times[placement] / times[BASE] if {placement, BASE} <= times.keys() else None
+
+
+def _forecast(benchmark: str, change: str, placement: str, decision: Decision, run: str) -> Forecast | None:
+    by_name = {one.placement: one for one in decision.placements}
+    base, other, baseline = by_name.get(BASE), by_name.get(placement), decision.baseline
+    if base is None or other is None or baseline is None:
+        return None
+    saving = other.saving
+    known = saving is not None and saving.low is not None and saving.high is not None and saving.high < 1
+    half = log((1 - saving.low) / (1 - saving.high)) / 2 if known else 0.0  # type: ignore[operator, union-attr]
+    return Forecast(
+        benchmark=benchmark, change=change, base_s=base.elapsed_s.value, other_s=other.elapsed_s.value,
+        zero_s=baseline.elapsed_s.value, half=half, rests_on=run,
+    )  # fmt: skip
+
+
+def observed(rows: Iterable[Mapping[str, str]]) -> list[Observed]:
+    """The ratios of all changes from one disk of which the table has enough pairs of equal settings."""
+    times: dict[tuple[str, ...], dict[str, dict[tuple[str, ...], list[float]]]] = {}
+    for row in rows:
+        memory = float(row["VM.RAM"])
+        if row["Benchmark"] in BENCHMARKS and MEMORY_GB / 2 <= memory <= 2 * MEMORY_GB:
+            where = (row["Benchmark"], row["Cl.Name"], row["Net"], row["VM.Cores"])
+            equal = tuple(row.get(name, "") for name in SETTINGS)
+            of_disk = times.setdefault(where, {}).setdefault(row["Disk"], {})
+            of_disk.setdefault(equal, []).append(float(row["Exe.Time"]))
+    found = []
+    for (benchmark, cluster, net, cores), by_disk in sorted(times.items()):
+        before = next((by_disk[name] for name in ("HDD", "HD1") if name in by_disk), {})
+        for disk, after in sorted(by_disk.items()):
+            change, disks = change_of(disk)
+            ratios = [median(after[equal]) / median(before[equal]) for equal in after if equal in before]
+            if change and len(ratios) >= LEAST_PAIRS:
+                speed = float(cores) / CORES
+                found.append(Observed(benchmark, cluster, net, disk, change, disks, speed, median(ratios), len(ratios)))
+    return found
+
+
+def change_of(disk: str) -> tuple[str, int]:
+    """Which change from one disk a disk of the table is, and its number of disks; an empty text where none is forecast.
+
+    ALOJA's names: HDn are n disks, HSn n disks with local directories on an SSD, RRn and RLn remote volumes.
+    """
+    if disk == "SSD":
+        return SSD, 1
+    if disk == "HS1":
+        return LOCAL, 1
+    several = re.fullmatch(r"HD([2-9])", disk)
+    return (DISKS, int(several[1])) if several else ("", 1)
+
+
+def scored(cases: Sequence[Observed], by_change: Mapping[tuple[str, str], Forecast]) -> list[Scored]:
+    """Each case of which there is a forecast."""
+    return [
+        Scored(
+            benchmark=case.benchmark, cluster=case.cluster, net=case.net, disk=case.disk, pairs=case.pairs,
+            observed=case.ratio, forecast=forecast.ratio(case.disks, case.speed), low=low, high=high,
+            without_delay=forecast.without_delay, old=forecast.old_ratio, other_cluster=_elsewhere(case, cases),
+        )
+        for case in cases
+        if (forecast := by_change.get((case.benchmark, case.change))) is not None
+        for low, high in [forecast.interval(case.disks, case.speed)]
+    ]  # fmt: skip
+
+
+def _elsewhere(case: Observed, cases: Sequence[Observed]) -> float | None:
+    """The median ratio of the benchmark and disk on all other clusters of the table."""
+    same = [
+        other.ratio
+        for other in cases
+        if (other.benchmark, other.disk) == (case.benchmark, case.disk) and other.cluster != case.cluster
+    ]
+    return median(same) if same else None
+
+
+SOURCES: Mapping[str, Callable[[Scored], float | None]] = {
+    "forecast": lambda case: case.forecast,
+    "no difference": lambda _: 1.0,
+    "the job on other clusters of the file": lambda case: case.other_cluster,
+    "the time without delay": lambda case: case.without_delay,
+    "the ratio under the old conditions": lambda case: case.old,
+}
+
+
+def source_rows(cases: Sequence[Scored]) -> list[list[str]]:
+    """For each source by what factor it is off, and how often it says rightly whether a tenth of the time is saved."""
+    table = []
+    for name, source in SOURCES.items():
+        known = [(case, ratio) for case in cases if (ratio := source(case)) is not None]
+        if not known:
+            table.append([name, "0", "-", "-", "-"])
+            continue
+        factors = sorted(exp(abs(log(ratio / case.observed))) for case, ratio in known)
+        ninth = factors[ceil(0.9 * len(factors)) - 1]
+        right = sum((ratio < 1 - GAIN) == (case.observed < 1 - GAIN) for case, ratio in known)
+        table.append([name, str(len(known)), f"{median(factors):.2f}", f"{ninth:.2f}", f"{right} of {len(known)}"])
+    return table
+
+
+def ordered(cases: Sequence[Scored]) -> tuple[int, int]:
+    """How many pairs of jobs with the same change are in the order of the table, of those that differ by a tenth."""
+    right = of = 0
+    for one, other in combinations(cases, 2):
+        same = (one.cluster, one.net, one.disk) == (other.cluster, other.net, other.disk)
+        if same and abs(log(one.observed / other.observed)) >= log(1 / (1 - GAIN)):
+            of += 1
+            right += (one.forecast < other.forecast) == (one.observed < other.observed)
+    return right, of
+
+
+def block(score: Path = SCORE) -> str:
+    """What the page says of the score that is kept, as Markdown."""
+    if not score.exists():
+        return "No result yet: the forecast was not scored."
+    cases = [Scored.model_validate(case) for case in json.loads(score.read_text(encoding="utf-8"))["cases"]]
+    rows = [
+        [
+            case.benchmark, f"{case.cluster}, {case.net}", case.disk, str(case.pairs), f"{case.observed:.2f}",
+            f"{case.forecast:.2f}", f"{case.low:.2f} to {case.high:.2f}",
+            "yes" if case.low <= case.observed <= case.high else "no",
+        ]
+        for case in sorted(cases, key=lambda case: -abs(log(case.forecast / case.observed)))
+    ]  # fmt: skip
+    right, of = ordered(cases)
+    covered = sum(case.low <= case.observed <= case.high for case in cases)
+    missed = sum(case.missed_gain for case in cases)
+    within = f"{covered} of {len(cases)} ratios ({percent(covered / len(cases))})"
+    summary = (
+        f"The intervals hold {within}. Of {of} pairs of jobs that differ by a tenth, {right} are in the right order. "
+        f"In {missed} cases no gain was to be expected where more than 10 % was saved."
+    )
+    sources = ["ratio by", "cases", "median factor off", "90th percentile", "10 % saved, rightly said"]
+    columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]
+    return "\n\n".join([_table(sources, source_rows(cases)), summary, _table(columns, rows)])
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, ["---", *["--:"] * (len(headings) - 1)], *rows))
+
+
+def _committed(file: Path) -> str:
+    """The commit of a file's newest version. Raises SystemExit where that is in none."""
+    changed, last = (
+        subprocess.run(
+            ["git", "-C", str(file.parent), *words, "--", file.name], capture_output=True, encoding="utf-8", check=False
+        ).stdout.strip()
+        for words in (["status", "--porcelain"], ["log", "-1", "--format=%h"])
+    )
+    if changed or not last:
+        sys.exit(f"aloja: {file} is not committed; a forecast counts only if it was before the table was read")
+    return last
+
+
+def main() -> None:
+    """Write the forecasts, or the score."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    forecasting = commands.add_parser("forecast", help="write the forecasts of a finished run")
+    forecasting.add_argument("run", type=Path, metavar="RUN")
+    forecasting.add_argument("--old", type=Path, metavar="RUN", help="an older run with like workloads")
+    scoring = commands.add_parser("score", help="score the forecasts on a table")
+    scoring.add_argument("file", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    if arguments.command == "forecast":
+        old = None if arguments.old is None else RunFolder(arguments.old)
+        made: dict[str, Any] = {"forecasts": [one.model_dump() for one in forecasts(RunFolder(arguments.run), old)]}
+        FORECASTS.write_text(json_text(made, indent=1) + "\n", encoding="utf-8")
+        return
+    kept = json.loads(FORECASTS.read_text(encoding="utf-8"))["forecasts"]
+    by_change = {(one["benchmark"], one["change"]): Forecast.model_validate(one) for one in kept}
+    commit = _committed(FORECASTS)
+    with arguments.file.open(encoding="utf-8", newline="") as file:
+        cases = scored(observed(csv.DictReader(file)), by_change)
+    if not cases:
+        sys.exit(
+            f"aloja: {arguments.file} has no change of which there is a forecast, with {LEAST_PAIRS} pairs or more"
+        )
+    score = {"forecast": commit, "cases": [case.model_dump() for case in cases]}
+    SCORE.write_text(json_text(score, indent=1) + "\n", encoding="utf-8")
+    print(block())  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
