@@ -165,8 +165,9 @@ def _plain(one: Schema) -> str:
         return "`true`, `false`"
     if kind in {"integer", "number"}:
         return _numbers(one)
-    if "%" in one.get("pattern", ""):
-        return "percentage"
+    for part, kind_of_text in (("%", "percentage"), ("(ms|s)$", "time")):
+        if part in one.get("pattern", ""):
+            return kind_of_text
     return "path" if one.get("format") == "path" else "name" if "pattern" in one else "text"
 
 

@@ -15,7 +15,7 @@ from assay.media.emulated.medium import EmulatedMedium
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.medium import Device
+from assay.model.medium import Device, HoldsBack
 from assay.model.trial import MediumSpec
 from tests.media.faking import REPORT, FakeSystem
 
@@ -84,6 +84,17 @@ def test_a_dirty_limit_holds_for_the_scope_and_is_a_fact(attach):
         assert system.log[-2:] == ["strict_limit=1", f"max_bytes={64 << 20}"]
         assert medium.facts()["dirty_limit_bytes"] == 64 << 20
         assert medium.doubts() == ()
+
+
+@pytest.mark.parametrize(("own", "limit"), [({}, 208 << 20), ({"dirty_limit_bytes": 64 << 20}, 64 << 20)])
+def test_a_node_s_limit_holds_for_a_drive_that_names_none(attach, own, limit):
+    system = FakeSystem()
+    medium = attach(system, **own)
+    assert isinstance(medium, HoldsBack)
+    medium.hold_back(208 << 20)
+    with medium.attached():
+        assert system.log[-1] == f"max_bytes={limit}"
+        assert medium.facts()["dirty_limit_bytes"] == limit
 
 
 def test_a_kernel_that_does_not_take_a_dirty_limit_is_doubted(attach):

@@ -16,7 +16,7 @@ SPEC = TypeAdapter(TrialCluster)
 @pytest.mark.parametrize(
     "spec",
     [
-        EmbeddedSpec(nodes=3, dilation="auto", jobs_at_once=2),
+        EmbeddedSpec(nodes=3, dilation="auto", jobs_at_once=2, write_back="node", write_back_age_s=1.0),
         ExistingSpec(conf_dir=Path("/conf"), node_sources=(NodeSourceSpec(name="ssh", options=OVER_SSH),)),
     ],
 )

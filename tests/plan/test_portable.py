@@ -55,13 +55,14 @@ def test_the_folder_is_an_absolute_path(tmp_path):
 
 
 def test_the_kept_copy_states_the_defaults_of_emulated_drives_and_an_older_one_has_none(tmp_path):
-    text = "experiment: demo\nworkloads: terasort\nmedia: {hdd: wd10ezex}\n"
+    text = "experiment: demo\nworkloads: terasort\nmedia: {hdd: wd10ezex}\nmemory: 2GiB\n"
     (tmp_path / "demo.yaml").write_text(text)
     kept = ExperimentSource(tmp_path / "demo.yaml").portable()
-    assert 'zero_delay_baseline: true\norder: "mirrored"\nrepetitions: 2\n' in kept
+    assert 'zero_delay_baseline: true\norder: "mirrored"\nrepetitions: 2\nwrite_back: ["node"]\n' in kept
     (tmp_path / "kept.yaml").write_text(kept)
     now, again = (ExperimentSource(tmp_path / name).experiment for name in ("demo.yaml", "kept.yaml"))
-    chosen = ("zero_delay_baseline", "order", "repetitions")
+    chosen = ("zero_delay_baseline", "order", "repetitions", "write_back")
     assert [getattr(now, name) for name in chosen] == [getattr(again, name) for name in chosen]
     (tmp_path / "old.yaml").write_text(f"folder: {tmp_path}\n{text}")
-    assert ExperimentSource(tmp_path / "old.yaml").experiment.repetitions == 1
+    old = ExperimentSource(tmp_path / "old.yaml").experiment
+    assert (old.repetitions, old.write_back) == (1, [])

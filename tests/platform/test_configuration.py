@@ -5,16 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from assay.host.lease import Lease
 from assay.host.processes import MARK
 from assay.model.cluster import EmbeddedSpec
 from assay.model.installed import stack_of
 from assay.model.layout import Directory, Layout
 from assay.model.progress import Silent
 from assay.model.registry import STORES
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import NodeContext
+from assay.platform import embedded
 from assay.platform.configuration import read_site, to_xml, with_fixed_ports, write_configuration
 from assay.platform.distribution import Distribution, Java
 from assay.platform.embedded import EmbeddedCluster
+from assay.platform.limits import Limits
 
 LAYOUT = Layout(
     neutral=Path("/n"),
@@ -142,6 +146,26 @@ def written(home, properties):
 
 def names(file):
     return {entry.findtext("name") for entry in ET.parse(file).getroot().iter("property")}
+
+
+def test_a_cluster_s_written_data_age_as_slowly_as_all_of_a_scale_model(tmp_path, monkeypatch):
+    """The settings are changed under the cluster's lease; a kernel that refuses is doubted."""
+    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
+    distribution = Distribution(version="3", java=java, classpath=("/lib/*",))
+    spec = EmbeddedSpec(nodes=2, dilation=4, write_back="node", write_back_age_s=1.0)
+    asked, reasons = [], iter(["", "vm.dirty_expire_centisecs can't be 400: Read-only file system"])
+    running = RunningCluster(hadoop=tmp_path, conf_dir=tmp_path, version="3", addresses={}, facts={"a": 1})
+    monkeypatch.setattr(embedded, "age_dirty_pages", lambda lease, age_s: asked.append((lease, age_s)) or next(reasons))
+    monkeypatch.setattr(embedded, "limits_of", lambda *_: Limits(None, None, {}))
+    monkeypatch.setattr(embedded, "write_back", lambda: "dirty_expire_centisecs=400")
+    monkeypatch.setattr(EmbeddedCluster, "_start_once", lambda *_: running)
+    for kinds in ([], ["write-back-age-missing"]):
+        cluster = EmbeddedCluster(distribution, spec, stack_of(), tmp_path, {})
+        with Lease(tmp_path / "state", "test") as lease:
+            started = cluster.start(LAYOUT, {}, Silent(), lease)
+        assert asked[-1] == (lease, 4.0)
+        assert started.facts == {"a": 1, "write_back": "dirty_expire_centisecs=400"}
+        assert [doubt.kind for doubt in started.doubts] == kinds
 
 
 @pytest.mark.parametrize("store", list(STORES))

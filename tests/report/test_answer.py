@@ -22,6 +22,7 @@ from assay.stats.caveats import (
     SlowedDrives,
     TimesApart,
     TimesModelled,
+    WrittenLate,
 )
 from assay.stats.decision import More, Verdict
 from tests.report.made_decisions import (
@@ -364,6 +365,10 @@ TOLD = {
     NotTheDrives(
         of=("ssd",), busy_s=0.2
     ): "The difference on ssd cannot come from the drives, which were busy for 0.2 s",
+    WrittenLate(of=("ssd",), trials=3, share=0.02): (
+        "Whether ssd is worth it is open, although the times say no: in 3 trials as little as 2 % of what the jobs wrote "
+        "was on the drives when they ended"
+    ),
     TimesApart(trials=("0007-sort-ssd",)): "In 0007-sort-ssd the jobs' own times contradict",
     RanElsewhere(of=("tape",)): "The trials on tape ran on another machine, system or medium",
     TimesModelled(times_slower=4): "These times are modelled: ",
@@ -394,6 +399,27 @@ def test_a_saving_that_busy_time_can_not_explain_is_open_for_that_reason(saving)
                                 busy_bound_s=4.0, conditions=()))  # fmt: skip
     assert "hdd was busy for 4.0 of 73.0 s, too little for such a saving" in answer.lines[1].words
     assert not any("can save" in note for note in answer.notes)
+
+
+def test_what_jobs_ended_before_is_the_reason_and_repetitions_no_cure():
+    ssd = SSD.model_copy(update={"verdict": Verdict.NOT_KNOWN_YET})
+    late = WrittenLate(of=("ssd",), trials=2, share=0.05)
+    open_ = decision(
+        placed(), ssd, verdict=Verdict.NOT_KNOWN_YET, caveats=(late,), more=More(repetitions=9, seconds=90.0)
+    )
+    answer = answer_of(open_)
+    reason = "much of what the jobs wrote was not on the drives when they ended"
+    assert answer.headline == f"not known yet whether the SSD is worth it: {reason}"
+    assert reason in answer.lines[1].words
+    assert not any("would decide" in note for note in answer.notes)
+    assert open_.open_levels == []
+
+
+def test_what_reached_the_drives_within_the_job_stands_below_the_answer():
+    shares = (placed(written_share=0.973), SSD.model_copy(update={"written_share": 0.9}))
+    words = "Of what the jobs wrote, this was on the drives when they ended: 97 % on the hard disk, 90 % on the SSD."
+    assert words in answer_of(decision(*shares)).details
+    assert not any("on the drives" in note for note in answer_of(decision()).notes)
 
 
 def test_times_that_contradict_each_other_are_the_reason_and_repetitions_no_cure():

@@ -2,10 +2,11 @@
 
 import pytest
 
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.record import Amount, Step
-from assay.model.trial import ZERO_DELAY
-from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere, TimesApart
+from assay.model.trial import ZERO_DELAY, MediumSpec
+from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere, TimesApart, WrittenLate
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import rows_of
 from assay.stats.trial_doubts import MACHINE_SHARED
@@ -34,6 +35,64 @@ def twenty_of(records):
 
 def result(decision, placement):
     return next(one for one in decision.placements if one.placement == placement)
+
+
+def written(run, shares, busy_s=1.0):
+    """A run on emulated drives whose jobs wrote 1000 bytes, of which so much was on a placement's drives at the end."""
+    plan, records = run
+    told = []
+    for record in records:
+        name = record.trial.placement.name
+        media = (MediumSpec(name=name, kind="emulated"),)
+        counters = {FILE_SYSTEM_COUNTERS: {"FILE_BYTES_WRITTEN": 1000}}
+        drive = {"reads": {"bytes": 50}, "writes": {"bytes": int(1000 * shares[name])}, "busy_seconds": busy_s}
+        told.append(
+            record.model_copy(
+                update={
+                    "trial": record.trial.model_copy(update={"media": media}),
+                    "totals": record.totals.model_copy(update={"counters": counters}),
+                    "devices": device_reports({name: {"run": drive}}),
+                }
+            )
+        )
+    return plan, told
+
+
+ALIKE = {"hdd": (30.0, 30.1, 29.9), "ssd": (29.9, 30.0, 30.1), ZERO_DELAY: (29.8, 29.9, 29.7)}
+
+
+@pytest.mark.parametrize(
+    ("shares", "late"),
+    [
+        ({"hdd": 0.95, "ssd": 0.9, ZERO_DELAY: 0.0}, None),
+        ({"hdd": 0.81, "ssd": 0.81, ZERO_DELAY: 0.0}, None),
+        ({"hdd": 0.79, "ssd": 0.9, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=3, share=0.79)),
+        ({"hdd": 0.95, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=3, share=0.1)),
+        ({"hdd": 0.2, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=6, share=0.1)),
+    ],
+)
+def test_nothing_is_not_worth_it_by_trials_whose_jobs_ended_before_their_writes(shares, late):
+    found = decision_of(written(terasort_run(3, ALIKE), shares))
+    assert found.verdict is (Verdict.NOT_WORTH_IT if late is None else Verdict.NOT_KNOWN_YET)
+    assert result(found, "ssd").verdict is found.verdict
+    assert result(found, "hdd").verdict is None
+    assert result(found, "hdd").written_share == shares["hdd"]
+    assert [one for one in found.caveats if isinstance(one, WrittenLate)] == ([] if late is None else [late])
+    assert found.more is None
+    assert found.open_levels == []
+
+
+def test_what_is_worth_it_is_so_however_late_its_writes():
+    found = decision_of(written(terasort_run(), {"hdd": 0.1, "ssd": 0.1, ZERO_DELAY: 0.1}, busy_s=20.0))
+    assert found.verdict is Verdict.WORTH_IT
+
+
+def test_one_placement_alone_is_not_called_fast_enough_by_late_writes():
+    times = {name: ALIKE[name] for name in ("hdd", ZERO_DELAY)}
+    assert decision_of(written(terasort_run(3, times), {"hdd": 0.9, ZERO_DELAY: 0.9})).verdict is Verdict.NOT_WORTH_IT
+    found = decision_of(written(terasort_run(3, times), {"hdd": 0.1, ZERO_DELAY: 0.9}))
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+    assert found.of_late_writes == ("hdd",)
 
 
 def test_the_terasort_is_decided_and_its_shares_follow_from_the_times():

@@ -1,8 +1,9 @@
 """Leases: what Assay holds on this machine, written down before it is taken, so that a crash leaves nothing lost.
 
 A lease is a small JSON file in the state directory. It names its owner (process id and start time), the directories
-and the kernel's control groups it made. Processes started under a lease carry `ASSAY_LEASE=<id>` in their environment
-and so do all their descendants (containers of jobs too), which is how they are found again whoever forked them.
+and the kernel's control groups it made, and the kernel's settings that it changed. Processes started under a lease
+carry `ASSAY_LEASE=<id>` in their environment and so do all their descendants (containers of jobs too), which is how
+they are found again whoever forked them.
 """
 
 import json
@@ -36,6 +37,8 @@ class Owner(NamedTuple):
 class Lease:
     """Holds processes, directories and control groups; `release` (or the scope's end) ends and removes them all.
 
+    It gives back what the kernel's settings were, unless another lease holds them, which then gives them back.
+
     A lease that is to be kept outlives its owner (a cluster that the user left running): it is never stale.
     """
 
@@ -44,6 +47,8 @@ class Lease:
         self.purpose = purpose
         self.directories: list[Path] = []
         self.groups: list[Path] = []
+        self.settings: dict[str, str] = {}
+        """What the kernel's settings were that it changed, by their files."""
         self.details: dict[str, str] = {}
         self.kept = False
         """Whether it outlives its owner on purpose."""
@@ -82,6 +87,29 @@ class Lease:
             raise
         return path
 
+    def change_setting(self, file: Path, text: str) -> str:
+        """Change a setting of the kernel's until the release; returns why that can't be, empty where it was done."""
+        try:
+            before = file.read_text(encoding="utf-8").strip()
+            # Of one that another lease changed, what it was before that.
+            self.settings[str(file)] = next((other.settings[str(file)] for other in self._others_with(file)), before)
+            self._write()
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.settings.pop(str(file), None)
+            self._write()
+            return error.strerror or str(error)
+        return ""
+
+    def _others_with(self, file: Path) -> "list[Lease]":
+        """The leases beside this one, also stale ones, that have changed a setting since this machine's boot."""
+        others = [lease for lease in leases(self.file.parents[1]) if lease.id != self.id]
+        return [lease for lease in others if str(file) in lease.settings and lease._is_of(self._owner)]
+
+    def _is_of(self, owner: Owner) -> bool:
+        """Whether it was made by the same running kernel."""
+        return (self._owner.host, self._owner.boot_id) == (owner.host, owner.boot_id)
+
     def note(self, key: str, value: str) -> None:
         """Keep a detail with the lease (a configuration directory to print later)."""
         self.details[key] = value
@@ -99,9 +127,12 @@ class Lease:
     def release(self, grace_s: float = 0.0) -> None:
         """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories.
 
-        What is mounted below the directories, or lies on a loop device with a backing file there, is unmounted first.
-        Raises AssayError when something else still uses it.
+        Before that the kernel's settings are given back. What is mounted below the directories, or lies on a loop
+        device with a backing file there, is unmounted first. Raises AssayError when something else still uses it.
         """
+        for file, before in self.settings.items() if self._is_of(_owner(os.getpid())) else ():
+            if not self._others_with(Path(file)):
+                Path(file).write_text(before, encoding="utf-8")
         end_processes(self.processes, grace_s)
         for group in self.groups:
             remove_group(group)
@@ -123,7 +154,7 @@ class Lease:
         content = {
             "id": self.id, "purpose": self.purpose, "keep": self.kept, "owner": self._owner,
             "directories": [str(path) for path in self.directories], "groups": [str(path) for path in self.groups],
-            "details": self.details,
+            "settings": self.settings, "details": self.details,
         }  # fmt: skip
         draft = self.file.with_suffix(".draft")
         draft.write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -137,6 +168,7 @@ class Lease:
         lease._owner = Owner(*content["owner"])
         lease.directories = [Path(path) for path in content["directories"]]
         lease.groups = [Path(path) for path in content.get("groups", [])]
+        lease.settings = content.get("settings", {})
         lease.details, lease.file = content["details"], file
         return lease
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny
 
@@ -30,6 +30,16 @@ def nodes_level(count: int | None) -> str:
 
 AUTO = "auto"
 """The dilation that this machine needs."""
+
+WriteBack = Literal["node", "host"]
+"""Whose memory decides how much written data waits in the page cache, and how long: a node's as the trial bounds it, or
+this machine's."""
+OF_NODE: Final = "node"
+OF_HOST: Final = "host"
+
+HARD_LIMIT_SHARE = 0.2
+"""Of the memory for files, what may be dirty before writers wait (`vm.dirty_ratio` as Linux has it by default)."""
+
 
 Dilation = int | Literal["auto"]
 """How many times slower than the machines that it stands for a cluster runs; `auto` is chosen when a trial begins."""
@@ -61,6 +71,8 @@ class EmbeddedSpec(Frozen):
     machines that are so many times faster than what they get here. `auto_for` is the plan's largest cluster whose
     dilation is `auto`, where that is not this one: what is compared has to run at one dilation, and the largest needs
     most. `jobs_at_once` is how many jobs it must be able to run at the same time: the most of any trial of the plan.
+    `write_back` says whose limits hold for data that are written to emulated drives; with a node's they are written
+    when they are `write_back_age_s` old.
     """
 
     kind: str = EMBEDDED
@@ -72,6 +84,8 @@ class EmbeddedSpec(Frozen):
     limit_memory_bytes: int | None = None
     limit_cpus: float | None = None
     page_cache_bytes: int | None = None
+    write_back: Annotated[WriteBack, Field(exclude_if=lambda whose: whose == OF_HOST)] = OF_HOST
+    write_back_age_s: Annotated[float | None, Field(exclude_if=lambda age_s: age_s is None)] = None
     fault: Fault | None = None
     racks: tuple[tuple[int, ...], ...] = ()
     instead_of: str = ""
@@ -83,6 +97,17 @@ class EmbeddedSpec(Frozen):
     def modelled_nodes(self) -> ModelledNodes:
         """What it stands for itself."""
         return ModelledNodes(len(self.workers), DEFAULT_CPUS if self.limit_cpus is None else self.limit_cpus)
+
+    @property
+    def dirty_limit_bytes(self) -> int | None:
+        """How much of what is written to an emulated drive a node of this memory holds back; None for no limit.
+
+        Linux counts free memory and page cache, which is the page cache's budget; without one it is at most all memory.
+        """
+        memory_bytes = self.limit_memory_bytes if self.page_cache_bytes is None else self.page_cache_bytes
+        if self.write_back == OF_HOST or memory_bytes is None:
+            return None
+        return int(HARD_LIMIT_SHARE * memory_bytes)
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -101,6 +126,8 @@ class UnmanagedSpec(Frozen):
     limit_memory_bytes: ClassVar[None] = None
     limit_cpus: ClassVar[None] = None
     page_cache_bytes: ClassVar[None] = None
+    write_back: ClassVar[WriteBack] = OF_HOST
+    dirty_limit_bytes: ClassVar[None] = None
     fault: ClassVar[None] = None
     racks: ClassVar[tuple[tuple[int, ...], ...]] = ()
     instead_of: ClassVar[str] = ""

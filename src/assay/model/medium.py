@@ -83,6 +83,14 @@ class Dilated(Protocol):
 
 
 @runtime_checkable
+class HoldsBack(Protocol):
+    """What a medium can do besides when the kernel's limits on unwritten data can be set for it alone."""
+
+    def hold_back(self, limit_bytes: int) -> None:
+        """Bound what is not written to it yet, from when it is attached, unless it has a bound of its own."""
+
+
+@runtime_checkable
 class Device(Medium, Doubtful, Protocol):
     """What a medium can do besides when its device is one of Assay's own: it may die, and it tells what it saw."""
 

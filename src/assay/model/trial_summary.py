@@ -273,8 +273,9 @@ class TrialSummary:
 
     @property
     def written_share(self) -> float | None:
-        """What was on the drives when the jobs ended, of all that the jobs wrote."""
-        return min(1.0, self.drives_written_bytes / self.wrote_bytes) if self.wrote_bytes else None
+        """What was on the drives when the jobs ended, of all that the jobs wrote; None where not all drives report."""
+        known = self.wrote_bytes and {medium.name for medium in self.trial.media} <= {*self.reporting_media}
+        return min(1.0, self.drives_written_bytes / self.wrote_bytes) if known else None
 
     @property
     def late_share(self) -> float | None:

@@ -22,6 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from assay.model.base import Frozen, Many, Whole
+from assay.model.cluster import OF_NODE, WriteBack
 from assay.model.dataset import MOST_SEED, DatasetSpec
 from assay.model.errors import BadInputError, MistakeAt
 from assay.model.fault import NO_FAULT, Fault
@@ -130,8 +131,26 @@ def one_list_or_many(value: Any) -> Any:
     return [value] if isinstance(value, list) and value and all(isinstance(item, str) for item in value) else value
 
 
+USUAL_AGE_S, LEAST_AGE_S, MOST_AGE_S = 1.0, 0.1, 30.0
+"""How old unwritten data become: 30 s, as Linux has it by default, of a job of an hour are 1 s of one that takes two
+minutes here."""
+
+
+def _age_s(value: Any) -> Any:
+    """`1s` or `500ms` in seconds."""
+    given = re.fullmatch(r"(\d{1,5}(?:\.\d{1,3})?) ?(ms|s)", value) if isinstance(value, str) else None
+    seconds = float(given[1]) / {"ms": 1000, "s": 1}[given[2]] if given else value
+    if isinstance(value, bool) or not isinstance(seconds, float) or not LEAST_AGE_S <= seconds <= MOST_AGE_S:
+        raise PydanticCustomError("age", "Must be a time from 100ms to 30s, such as 1s")
+    return seconds
+
+
+WriteBackAge = Annotated[
+    float, BeforeValidator(_age_s, json_schema_input_type=Annotated[str, Field(pattern=r"^[0-9.]+ ?(ms|s)$")])
+]
+
 MOST_WORTH = 90
-DECIDING = {"zero_delay_baseline": True, "order": "mirrored", "repetitions": 2}
+DECIDING = {"zero_delay_baseline": True, "order": "mirrored", "repetitions": 2, "write_back": [OF_NODE]}
 """The defaults of emulated drives."""
 
 
@@ -313,6 +332,12 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
+MANAGED_KEYS = (
+    "media", "placement", "memory", "page_cache", "write_back", "write_back_age", "cpus", "dilation", "fault",
+    "keep_requests",
+)  # fmt: skip
+"""Keys that belong to a cluster of Assay's own."""
+
 CacheState = Literal["cold", "warm"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schema_input_type=str | WorkloadEntry)]
@@ -384,6 +409,13 @@ class ExperimentFile(WithProperties):
     page_cache: Many[CacheBound] = []
     """Budgets of the cluster's page cache, apart from what its processes need ([below](#memory-and-cpus)); by default
     it may take all memory that is left (`all`). Embedded only."""
+    write_back: Many[WriteBack] = []
+    """Whose memory decides when data that are written to emulated drives reach them ([below](#write-back)): that of a
+    `node` with the trial's memory, or the `host`'s. By default `node` where all drives are emulated and `memory` or
+    `page_cache` is bounded, else `host`. Embedded only."""
+    write_back_age: Annotated[WriteBackAge, Field(json_schema_extra={"default": f"{USUAL_AGE_S:g}s"})] = USUAL_AGE_S
+    """With `write_back: node`, after how long unwritten data are written to the drives: what 30 s are to the real job,
+    such as `1s` for an hour's job that takes two minutes here."""
     cpus: Many[CpusBound] = []
     """Bounds of the cluster's processor time, in cores ([below](#memory-and-cpus)); by default none, which is `all`.
     Embedded only."""
@@ -424,14 +456,16 @@ class ExperimentFile(WithProperties):
     def deciding(self) -> "ExperimentFile":
         """Return it with what an answer needs where it does not say otherwise and all drives are emulated.
 
-        These are the mirrored order, the zero-delay baseline and two repetitions; of faults the repetitions alone. The
-        copy that a run keeps, which names its `folder`, says all itself.
+        These are the mirrored order, the zero-delay baseline, two repetitions and, within a bound of memory, a node's
+        write-back; of faults the latter two. The copy that a run keeps, which names its `folder`, says all itself.
         """
         is_unnamed = bool(self.media) and self.folder is None
         emulated = is_unnamed and all(medium.kind.emulated for medium in self.media.values())
         missing = {name: value for name, value in DECIDING.items() if name not in self.model_fields_set}
+        if all(bound is None for bound in (*self.memory, *self.page_cache)):
+            missing.pop("write_back", None)
         if self.fault:  # what a fault costs is no question about drives, and a drive without delays can't be slow
-            missing = {name: value for name, value in missing.items() if name == "repetitions"}
+            missing = {name: value for name, value in missing.items() if name in {"repetitions", "write_back"}}
         return self.model_copy(update=missing) if emulated else self
 
     @property
@@ -445,8 +479,8 @@ class ExperimentFile(WithProperties):
         if self.platform.is_managed and not self.media:
             raise MistakeAt(["media"], "media is missing: name at least one, e.g. media: {disk: directory}")
         if not self.platform.is_managed:
-            for key in ("media", "placement", "memory", "page_cache", "cpus", "dilation", "fault", "keep_requests"):
-                if getattr(self, key):
+            for key in MANAGED_KEYS:
+                if key in self.model_fields_set and getattr(self, key):
                     problem = f"{key} can't be chosen on an existing cluster: its data, limits and daemons are its own"
                     raise MistakeAt([key], f"{problem}; leave {key} out")
             if "placement_check" in self.model_fields_set:
@@ -506,6 +540,17 @@ class ExperimentFile(WithProperties):
                 f"{self.media[real].kind.name}: a drive without delays is comparable only with drives behind the same "
                 "emulator; leave it out, or emulate that medium too (`assay media calibrate --profile-to` makes its "
                 "profile)",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_node_writes_back_to_emulated_drives(self) -> "ExperimentFile":
+        emulated = any(medium.kind.emulated for medium in self.media.values())
+        if OF_NODE in self.write_back and not emulated:
+            raise MistakeAt(
+                ["write_back"],
+                f"write_back: {OF_NODE} needs emulated drives: Assay sets no limits on disks that others use too; "
+                "leave it out",
             )
         return self
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from assay.host.files import irregular
 from assay.host.yaml_file import Place
-from assay.model.cluster import AUTO, ClusterSpec, EmbeddedSpec, even_racks
+from assay.model.cluster import AUTO, OF_NODE, ClusterSpec, EmbeddedSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.doubt import Doubt
@@ -424,6 +424,8 @@ def _trial(
     racks = experiment.cluster.get("racks")
     # Of the whole plan: clusters of one comparison are configured alike, however many jobs each has.
     chosen["cluster"]["jobs_at_once"] = max(entry.spec.jobs_at_once for entry in resolved.workloads)
+    if level["write_back"] == OF_NODE:
+        chosen["cluster"]["write_back_age_s"] = experiment.write_back_age
     chosen["cluster"]["racks"] = even_racks(racks, level["nodes"] or 0) if isinstance(racks, int) else racks
     cluster = resolved.cluster
     if isinstance(cluster, EmbeddedSpec):

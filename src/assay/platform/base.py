@@ -18,7 +18,7 @@ from assay.model.fact import Fact
 from assay.model.fault import worker_number
 from assay.model.layout import Layout
 from assay.model.limits import LimitUse
-from assay.model.medium import Device, Dilated, Medium, medium_of
+from assay.model.medium import Device, Dilated, HoldsBack, Medium, medium_of
 from assay.model.platform import PlatformContext, RunningPlatform
 from assay.model.probe import Scene
 from assay.model.progress import Progress
@@ -122,6 +122,10 @@ class HadoopPlatform(ABC):
                     "media", "dilation",
                 )  # fmt: skip
             medium.dilate(self._slower)
+        limit_bytes = self._trial.cluster.dirty_limit_bytes
+        for medium in media:
+            if limit_bytes is not None and isinstance(medium, HoldsBack):
+                medium.hold_back(limit_bytes)
         return media
 
     @property

@@ -11,14 +11,18 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, cached_property
 from math import ceil
 from pathlib import Path
 
 from assay.host.lease import Lease, uninterrupted
+from assay.host.machine import write_back
 from assay.host.processes import children_of, end_processes
 from assay.host.processors import bound_to, division, ranges_text
+from assay.host.write_back import age_dirty_pages
 from assay.model.cluster import EMBEDDED, MASTER, ClusterSpec, EmbeddedSpec
+from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
@@ -54,6 +58,16 @@ from assay.platform.scene import build_scene
 from assay.platform.startup import Host, Startup
 
 _ATTEMPTS = 3
+
+WRITE_BACK_AGE_MISSING = doubt_kind(
+    "write-back-age-missing",
+    "machine",
+    when="the kernel did not let Assay choose after how long written data go to the drives (`write_back_age`)",
+    why="unless they exceed the drives' limits, written data wait as long as on any machine (30 s), which a short job "
+    "does not wait for: the drives do less of its work",
+    cure="start as root on a machine of your own, or in a container that may write /proc/sys/vm",
+    severity=20,
+)
 
 
 class EmbeddedCluster(Cluster):
@@ -155,6 +169,7 @@ class EmbeddedCluster(Cluster):
         self._limits, self._use = {name: limits_of(self._spec, lease, name) for name in names}, None
         if not workers:
             self._limits[""].accounting = accounting_groups(lease)
+        age_missing = self._age_dirty_pages(lease)
         budgets = [limits.page_cache for limits in self._limits.values() if limits.page_cache is not None]
         for budget in budgets:
             fetched = (file for service in self._stack.services for file in files_of(service, self._programs))
@@ -179,8 +194,15 @@ class EmbeddedCluster(Cluster):
                     budget.hold()
                 for limits in self._limits.values():
                     limits.hold_processors()
-                return running
+                facts = {**running.facts, "write_back": write_back()}  # as it is in force now
+                return replace(running, facts=facts, doubts=(*running.doubts, *age_missing))
         raise AssertionError("the last attempt returns or raises")
+
+    def _age_dirty_pages(self, lease: Lease) -> list[Doubt]:
+        """Have the kernel write to drives after the time of the cluster's node; a doubt where it can't be had."""
+        age_s = self._spec.write_back_age_s
+        reason = "" if age_s is None else age_dirty_pages(lease, self._slower * age_s)
+        return [WRITE_BACK_AGE_MISSING.doubt(reason)] if reason else []
 
     def _start_once(
         self, layout: Layout, properties: Mapping[str, str], progress: Progress, lease: Lease

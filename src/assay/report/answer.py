@@ -18,6 +18,7 @@ from assay.report.caveats import (
     bounds_by_busy,
     busy_notes,
     drive_notes,
+    late_notes,
     left_out_notes,
     limit_words,
     model_notes,
@@ -28,6 +29,7 @@ from assay.report.caveats import (
     slowed_notes,
     unmet_notes,
     was_busy,
+    written_notes,
 )
 from assay.report.words import job_name, option_pairs, percent, seconds_text
 from assay.stats.blocked import BlockedShare
@@ -462,6 +464,8 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
         return f"this difference cannot come from the drives (busy for {seconds_text(apart.busy_s)} s); repeat"
     least = percent(decision.worth.of(best.placement))
     unknown = f"not known yet whether {names[best.placement]} saves {least} of the time on {base}"
+    if best.placement in decision.of_late_writes:
+        unknown = f"not known yet whether {names[best.placement]} is worth it: {open_reason(decision, best, names)}"
     return f"{_not_worth_words(decision, excluded, names)}; {unknown}" if excluded else unknown
 
 
@@ -528,6 +532,7 @@ def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What could change the answer, and what would decide it."""
     yield from left_out_notes(decision)
     yield from other_cause_notes(decision)
+    yield from late_notes(decision)
     yield from _beyond_the_limit_notes(decision, names)
     if decision.stands_for is not None and (several := of_several(decision.stands_for)):
         yield " ".join(several)
@@ -557,6 +562,7 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     if decision.site_ratio is None:
         yield from islice(unmet_notes(decision, names), 1, None)
     yield from busy_notes(decision, names)
+    yield from written_notes(decision, names)
     yield from _noise_notes(decision, names)
     yield scope_of(decision)
     if decision.site_ratio is not None:

@@ -17,6 +17,7 @@ BIASES: Mapping[str, str] = {
     "drive-too-fast-for-this-machine": _SLOWER_DRIVE,
     "link-too-slow": "what a faster network saves comes out too small",
     "emulated-beside-real": "the real medium comes out too slow",
+    "write-back-age-missing": "the hard disk comes out too fast, so the saving too small",
     "dirty-limit-missing": "the hard disk comes out too fast, so the saving too small",
     "blocked-beyond-pressure": "the blocked time may be too large or too small; the saving does not rest on it",
     "storage-estimates-disagree": "either share may be the wrong one; the saving does not rest on the blocked time",

@@ -16,6 +16,7 @@ from assay.stats.caveats import (
     SlowedDrives,
     TimesApart,
     TimesModelled,
+    WrittenLate,
     most_saved_s,
 )
 from assay.stats.decision import Decision, PlacementResult, Question
@@ -54,6 +55,27 @@ def other_cause_notes(decision: Decision) -> Iterator[str]:
                 f"{seconds_text(caveat.busy_s)} s at most: something else slowed trials down. "
                 "Repeat the experiment on an idle machine, or with larger data, so that the drives matter more."
             )
+
+
+def late_notes(decision: Decision) -> Iterator[str]:
+    """Which levels have no verdict since jobs ended before what they wrote was on the drives."""
+    for caveat in decision.caveats:
+        if isinstance(caveat, WrittenLate):
+            trials = f"{caveat.trials} trial{'' if caveat.trials == 1 else 's'}"
+            yield (
+                f"Whether {first_few(list(caveat.of))} is worth it is open, although the times say no: in {trials} as "
+                f"little as {percent(caveat.share)} of what the jobs wrote was on the drives when they ended (doubt "
+                "`written-late`). Repetitions don't decide that. Run it with `write_back: node` and a bound of memory, "
+                "or with more data."
+            )
+
+
+def written_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
+    """What was on the drives when the jobs ended, of what they wrote."""
+    known = [one for one in decision.placements if one.written_share is not None]
+    shares = [f"{percent(one.written_share or 0.0)} on {names[one.placement]}" for one in known]
+    if shares:
+        yield f"Of what the jobs wrote, this was on the drives when they ended: {', '.join(shares)}."
 
 
 def model_notes(decision: Decision) -> Iterator[str]:
@@ -101,7 +123,7 @@ def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[s
     if decision.has(TimesApart):
         return
     is_open = decision.is_open if decision.question is Question.WORTH else not decision.repeated
-    if is_open and len(decision.placements) > 1 and (decision.open_levels or not decision.of_other_cause):
+    if is_open and len(decision.placements) > 1 and _repetitions_help(decision):
         more = decision.more
         if not decision.repeated:
             yield NO_REPETITIONS
@@ -117,6 +139,11 @@ def repetition_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[s
             corrected = f", corrected for {decision.corrected} verdicts" if decision.corrected > 1 else ""
             question = question_text(decision, names)
             yield f"About {times} would decide {question}{corrected}, if the times vary as they did so far."
+
+
+def _repetitions_help(decision: Decision) -> bool:
+    """Whether anything is open that is not so for another reason."""
+    return bool(decision.open_levels) or not (decision.of_other_cause or decision.of_late_writes)
 
 
 def bounds_by_busy(decision: Decision) -> bool:
@@ -163,6 +190,8 @@ def open_reason(decision: Decision, placement: PlacementResult, names: Mapping[s
     """Why a placement has no verdict although its time may look clear; empty where only repetitions are missing."""
     if decision.has(TimesApart):
         return "some trials' times contradict each other"
+    if placement.placement in decision.of_late_writes:
+        return "much of what the jobs wrote was not on the drives when they ended"
     if decision.is_beyond_drives(placement):
         return (
             f"{was_busy(decision, names)}, too little for such a saving, so chance or another cause is in it, or the "

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
+from assay.model.cluster import OF_NODE
 from assay.model.installed import kind_of
 from assay.model.naming import bytes_text, size_of
 from assay.model.record import Status
@@ -31,6 +32,11 @@ INTERMEDIATES_GUIDE = "docs/how-to/should-i-buy-ssds-for-yarn-local-directories.
 OTHER_CAUSE = (
     "To rule out what slowed trials down besides the drives, run the experiment again on an idle machine, "
     "or with larger data"
+)
+
+LATE_WRITES = (
+    "To have what the jobs write reach the drives before they end, as on a node that runs them for longer, run it with "
+    "such a node's write-back, or with more data"
 )
 
 OF_THE_JOB = (
@@ -78,6 +84,8 @@ def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
         steps.append(NextStep(words, repeat_command(run, seconds)))
     if any(decision.of_other_cause for decision in of_worth):
         steps.append(NextStep(OTHER_CAUSE, run_command(run)))
+    if any(decision.of_late_writes for decision in of_worth):
+        steps.append(NextStep(LATE_WRITES, run_command(run, *_node_writes_back(run))))
     unmet = next(
         (
             decision
@@ -137,6 +145,12 @@ def _intermediates_alone(run: RunData, decision: Decision) -> NextStep:
         return NextStep(f"To learn whether the intermediate data alone gain as much, follow {INTERMEDIATES_GUIDE}")
     mixed = f"{{name: intermediate-on-{best}, input: {base}, intermediate: {best}, output: {base}}}"
     return NextStep(words, run_command(run, "--placement", f"[{base}, {mixed}]"))
+
+
+def _node_writes_back(run: RunData) -> tuple[str, ...]:
+    """The option that the run did without."""
+    with_node = all(trial.cluster.write_back == OF_NODE for trial in run.plan.trials)
+    return () if with_node else ("--write-back", OF_NODE)
 
 
 def _larger_sample(run: RunData) -> NextStep | None:

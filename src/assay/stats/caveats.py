@@ -12,6 +12,7 @@ from assay.model.installed import kind_of
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY
 from assay.model.trial_summary import TrialSummary
+from assay.stats.drive_use import ended_before_its_writes
 from assay.stats.estimate import Estimate
 from assay.stats.trial_doubts import MACHINE_SHARED
 
@@ -42,6 +43,18 @@ class NotTheDrives(Frozen):
     kind: Literal["not-the-drives"] = "not-the-drives"
     of: tuple[str, ...]
     busy_s: float
+
+
+class WrittenLate(Frozen):
+    """These levels would not be worth it, but in so many trials, of them or the base, writes came after the jobs' end.
+
+    `share` is the least of what the jobs wrote that was on the drives by then. Of a base that ran alone, it is itself.
+    """
+
+    kind: Literal["written-late"] = "written-late"
+    of: tuple[str, ...]
+    trials: int
+    share: float
 
 
 class TimesApart(Frozen):
@@ -88,8 +101,8 @@ class SlowedDrives(Frozen):
 
 
 Caveat = Annotated[
-    NothingCounts | RanElsewhere | NotRepeated | NotTheDrives | TimesApart | MachineShared | TimesModelled | LinksIdle
-    | AssumedParameters | SlowedDrives,
+    NothingCounts | RanElsewhere | NotRepeated | NotTheDrives | WrittenLate | TimesApart | MachineShared | TimesModelled
+    | LinksIdle | AssumedParameters | SlowedDrives,
     Field(discriminator="kind"),
 ]  # fmt: skip
 
@@ -147,6 +160,19 @@ def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
         if len(known) == len(both) and difference_s > max(most_s, LEAST_DIFFERENCE * times[0].elapsed_s):
             levels[time.level] = max(known)
     return NotTheDrives(of=tuple(levels), busy_s=max(levels.values())) if levels else None
+
+
+def written_late(
+    by_level: Mapping[str, Sequence[TrialSummary]], base: str, not_worth: Sequence[str]
+) -> WrittenLate | None:
+    """The levels of those that are not worth it by trials whose jobs ended before their writes; None without any."""
+    shares = {
+        level: [trial.written_share or 0.0 for trial in trials if ended_before_its_writes(trial)]
+        for level, trials in by_level.items()
+    }
+    levels = tuple(level for level in not_worth if shares[base] or shares[level])
+    known = [share for level in dict.fromkeys((base, *levels)) for share in shares[level]]
+    return WrittenLate(of=levels, trials=len(known), share=min(known)) if levels else None
 
 
 def caveats_of(

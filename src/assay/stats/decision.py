@@ -20,11 +20,13 @@ from assay.stats.caveats import (
     NotRepeated,
     NotTheDrives,
     TimesApart,
+    WrittenLate,
     caveats_of,
     is_beyond,
     most_saved_share,
     not_the_drives,
     too_small,
+    written_late,
 )
 from assay.stats.changes import (
     CHANGE,
@@ -99,9 +101,10 @@ class PlacementResult(Frozen):
     the time in which tasks and servers were blocked on storage, an estimate that needs no baseline; None where nobody
     measured it. `not_computing` is the share of the tasks' own time without processor time, by their counters.
     `drives_busy_s` is for how long its drives were busy, those of all nodes added up; None where nobody measured all of
-    them. `most_s` is how much of the base's busy time it can save, in seconds (None where that is no evidence): not
-    what stays busy here, unless the times say that it saves more. `noise` is that of the ratio to the base, of the
-    base's own storage share for the base (None without a baseline).
+    them. `written_share` is what was on its drives, of all that the jobs wrote, when they ended: the median (None where
+    drives count nothing). `most_s` is how much of the base's busy time it can save, in seconds (None where that is no
+    evidence): not what stays busy here, unless the times say that it saves more. `noise` is that of the ratio to the
+    base, of the base's own storage share for the base (None without a baseline).
     """
 
     placement: str
@@ -119,6 +122,7 @@ class PlacementResult(Frozen):
     blocked: BlockedShare | None = None
     not_computing: float | None = None
     drives_busy_s: float | None = None
+    written_share: float | None = None
     most_s: float | None = None
     noise: Noise | None = None
     median_s: float | None = Field(default=None, exclude=True)
@@ -193,6 +197,11 @@ class Decision(Frozen):
         return tuple(level for level in levels if level in undecided)
 
     @property
+    def of_late_writes(self) -> tuple[str, ...]:
+        """The levels that are not known yet since jobs ended before their writes: repetitions decide none."""
+        return tuple(level for caveat in self.caveats if isinstance(caveat, WrittenLate) for level in caveat.of)
+
+    @property
     def baseline_slower(self) -> bool:
         """Whether zero storage delay took longer than the base: noise exceeds what storage costs; that is no limit."""
         if self.baseline is None or not self.placements:
@@ -202,7 +211,7 @@ class Decision(Frozen):
     @property
     def open_levels(self) -> list[str]:
         """The levels that have no verdict yet, and may get one by more repetitions."""
-        return _undecided(self.placements, self.of_other_cause)
+        return _undecided(self.placements, (*self.of_other_cause, *self.of_late_writes))
 
     @property
     def storage_hardly_used(self) -> bool:
@@ -327,12 +336,12 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], alpha: float) -> Mapping[tupl
     return found
 
 
-def _undecided(placements: Sequence[PlacementResult], of_other_cause: Collection[str]) -> list[str]:
+def _undecided(placements: Sequence[PlacementResult], beyond: Collection[str]) -> list[str]:
     """The placements beside the base that have no verdict yet, and may get one by more repetitions."""
     return [
         result.placement
         for result in placements[1:]
-        if result.verdict is Verdict.NOT_KNOWN_YET and result.placement not in of_other_cause
+        if result.verdict is Verdict.NOT_KNOWN_YET and result.placement not in beyond
     ]
 
 
@@ -380,9 +389,16 @@ class _DecisionInputs:
         unsure = [
             one for one in placements[1:] if odd or (apart and one.placement in apart.of and one.verdict is worth_it)
         ]
+        not_worth = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_WORTH_IT and not odd]
+        if len(placements) == 1 and not odd and self._overall(placements, bound) is Verdict.NOT_WORTH_IT:
+            not_worth = [self.base]
+        late = written_late(self._trials, self.base, not_worth)
+        of_late = late.of if late else ()
+        unsure += [one for one in placements[1:] if one.placement in of_late]
         placements = tuple(one.model_copy(update=unknown) if one in unsure else one for one in placements)
-        verdict = Verdict.NOT_KNOWN_YET if odd else self._overall(placements, bound)
+        verdict = Verdict.NOT_KNOWN_YET if odd or self.base in of_late else self._overall(placements, bound)
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
+        beyond = (*(apart.of if apart else ()), *of_late)
         best = min(placements, key=lambda placement: placement.elapsed_s.value, default=None)
         of_drives = self.factor in {PLACEMENT, CHANGE} and bool(placements)
         placed = [level for level in self._trials if level != ZERO_DELAY and self._differs_in_placement(level)]
@@ -397,12 +413,12 @@ class _DecisionInputs:
             verdict=verdict,
             busy_bound_s=bound,
             conditions=conditions(real, self.base) if of_drives else (),
-            more=self._more(placements, together, apart) if asks_on and not odd else None,
+            more=self._more(placements, together, beyond) if asks_on and not odd else None,
             corrected=together,
             nodes=whole_number(self._trials[self.base][0].facts.get("nodes")) or None,  # none where Assay started none
             caveats=(
                 *([TimesApart(trials=odd)] if odd else []),
-                *([apart] if apart is not None else []),
+                *(caveat for caveat in (apart, late) if caveat is not None),
                 *caveats_of(
                     self._trials,
                     ran[others],
@@ -502,6 +518,7 @@ class _DecisionInputs:
             named = [str(own[0].facts_of(medium.name).get(fact, "")) for fact in ("model", "drive")]
             models |= dict.fromkeys([name for name in named if name not in {"", "unknown"}][:1])
         against_base = level not in {self.base, ZERO_DELAY}
+        written = [trial.written_share for trial in own if trial.written_share is not None]
         return PlacementResult(
             placement=level,
             kind=kinds.pop() if len(kinds) == 1 else "",
@@ -519,6 +536,7 @@ class _DecisionInputs:
             not_computing=mean_not_computing(own),
             noise=self._noise(level),
             median_s=median(trial.elapsed_s for trial in self.fit.trials[level]),
+            written_share=median(written) if written else None,
             drives_busy_s=max((seconds for summary in own if (seconds := summary.busy_s)), default=None),
         )
 
@@ -562,13 +580,13 @@ class _DecisionInputs:
         value = self._saving(level, self.base).value / (1 - cost.ratio)
         return Estimate(value=value, low=float(low), high=float(high))
 
-    def _more(self, placements: Sequence[PlacementResult], together: int, apart: NotTheDrives | None) -> More | None:
+    def _more(self, placements: Sequence[PlacementResult], together: int, beyond: Collection[str]) -> More | None:
         """What would decide all that is open among so many verdicts, if the ratios stay as they are.
 
-        A difference that no drive made stays open however often it is seen.
+        What is `beyond` stays open however often it is seen.
         """
         have = len({sample.repetition for own in self.fit.trials.values() for sample in own})
-        undecided = _undecided(placements, apart.of if apart else ())
+        undecided = _undecided(placements, beyond)
         needed = [
             repetitions_to_decide(
                 one.log, one.error, self.fit.noise_of(level, self.base), have, self.worth.of(level), ALPHA / together

@@ -12,11 +12,14 @@ from assay.model.fact import whole_number
 from assay.model.installed import counted_by_tasks, kind_of
 from assay.model.layout import INPUT
 from assay.model.record import DeviceReport, Part, Record
+from assay.model.trial_summary import TrialSummary
 from assay.stats.trial_doubts import FROM_DRIVES_SHARE, asked_bytes, store_read_bytes
 
 LATE_SHARE = 0.1
 """Where what was written after the jobs is less than this of all bytes that they moved, it is not asked for."""
 
+WRITTEN_SHARE = 0.8
+"""The least of what the jobs wrote that must be on the drives before the jobs end."""
 
 BUSY_TIME: tuple[str, Part, str] = ("disk", "run", "busy_s")
 
@@ -84,6 +87,15 @@ def clocks_apart(record: Record) -> bool:
         return False
     jobs_s = record.totals.submitted_s
     return (run_s - jobs_s >= APART_S and jobs_s < LEAST_OF_STEP * run_s) or jobs_s > BEYOND_STEP * run_s + APART_S
+
+
+def ended_before_its_writes(summary: TrialSummary) -> bool:
+    """Whether a trial's jobs ended before enough of what they wrote was on the drives for these to be measured.
+
+    False where few bytes were late, of all that the jobs moved, or where nobody counted them.
+    """
+    written, late = summary.written_share, summary.late_share
+    return written is not None and written < WRITTEN_SHARE and (late or 0.0) >= LATE_SHARE
 
 
 def moved_bytes(record: Record) -> int | None:

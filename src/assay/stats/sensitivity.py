@@ -17,6 +17,7 @@ from assay.model.fact import Fact
 from assay.model.installed import kind_of
 from assay.model.trial_summary import TrialSummary
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
+from assay.stats.drive_use import ended_before_its_writes
 from assay.stats.estimate import Estimate
 from assay.stats.sample import PLACEMENT, Trials, is_valid
 
@@ -41,7 +42,8 @@ class Sensitivity(Frozen):
     log ratios of other to base, zero delay to base, and other to zero delay (None where nothing ran twice). `assumed`
     are the placements on whose drives figures are assumed. `cores` is how much processor time the cluster could use,
     `processor` its model, `processor_mb_s` how fast one of them compresses (None where nobody measured it).
-    `cpu_speed` is the speed that the reader asks about, times that of the processors here.
+    `cpu_speed` is the speed that the reader asks about, times that of the processors here. `late` says that the jobs of
+    some trials ended before their writes, so that nothing is not worth it.
     """
 
     levels: Mapping[str, str]
@@ -57,6 +59,7 @@ class Sensitivity(Frozen):
     processor: str = ""
     processor_mb_s: float | None = None
     cpu_speed: float | None = None
+    late: bool = False
     varied: tuple[VariedTrial, ...] = ()
     slowdown: int = 1
     """By what factor all drives were slower than those that they are named after; 1 where it differs between them."""
@@ -106,7 +109,9 @@ class Sensitivity(Frozen):
         saving = self.saving(speed)
         if saving.low is None or saving.high is None or saving.low <= self.worth <= saving.high:
             return Verdict.NOT_KNOWN_YET
-        return Verdict.WORTH_IT if saving.low > self.worth else Verdict.NOT_WORTH_IT
+        if saving.low > self.worth:
+            return Verdict.WORTH_IT
+        return Verdict.NOT_KNOWN_YET if self.late else Verdict.NOT_WORTH_IT
 
     @property
     def at_own_speed(self) -> Estimate:
@@ -183,6 +188,7 @@ def sensitivity_of(
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
         slowdown=slowdowns.pop() if len(slowdowns) == 1 else 1,
+        late=any(not summary.trial.zero_delay and ended_before_its_writes(summary) for summary in counted),
     )
     return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, of_decision))})
 

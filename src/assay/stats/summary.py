@@ -154,6 +154,7 @@ class Group(Frozen):
     network: str
     memory: str
     page_cache: str
+    write_back: str
     cpus: str
     dilation: str
     fault: str

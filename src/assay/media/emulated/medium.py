@@ -110,10 +110,11 @@ EMULATOR_MEMORY_NOT_LOCKED = doubt_kind(
 DIRTY_LIMIT_MISSING = doubt_kind(
     "dirty-limit-missing",
     "medium",
-    when="the kernel did not accept the `dirty_limit` of an emulated drive: it has no such setting (Linux has it since "
-    "6.2), or the limit is above the kernel's own for all disks",
+    when="the kernel did not accept the limit of an emulated drive's unwritten data, its own `dirty_limit` or that of "
+    "`write_back: node`: it has no such setting (Linux has it since 6.2), or the limit is above the kernel's own for "
+    "all disks",
     why="the kernel holds back as much written data as for any other disk, so jobs may wait less for the drive",
-    cure="leave `dirty_limit` out, give a smaller one, or use a newer kernel",
+    cure="use a newer kernel, or give a smaller `dirty_limit`, or less memory",
     severity=20,
 )
 
@@ -262,12 +263,18 @@ class EmulatedMedium:
         self._attached: MountedDrive | None = None
         self._reports: list[Mapping[str, Any]] = []
         self._path_cost: Mapping[str, Any] = {}
+        self._dirty_limit_bytes = self._options.dirty_limit_bytes
         self._dirty_limited = True
         self._dilation = 1
 
     def dilate(self, dilation: int) -> None:
         """Beside a slowdown of its own; facts stay those of the drive that it stands for."""
         self._dilation = dilation
+
+    def hold_back(self, limit_bytes: int) -> None:
+        """Unless it has a `dirty_limit` of its own."""
+        if self._options.dirty_limit_bytes is None:
+            self._dirty_limit_bytes = limit_bytes
 
     @property
     def _as_attached(self) -> DriveProfile:
@@ -328,8 +335,8 @@ class EmulatedMedium:
         if self._attached is not None:
             known["seed"] = self._attached.drive.seed
             known["device"] = str(self._attached.device)
-            if self._dirty_limited and self._options.dirty_limit_bytes is not None:
-                known["dirty_limit_bytes"] = self._options.dirty_limit_bytes
+            if self._dirty_limited and self._dirty_limit_bytes is not None:
+                known["dirty_limit_bytes"] = self._dirty_limit_bytes
             known["mount_options"] = mount_of(self._attached.mount_point).options
             known["path_cost"] = ", ".join(
                 f"{name} {line['base_ns'] / 1000:.0f} us + {line['ns_per_byte']:.2f} ns/byte"
@@ -397,7 +404,7 @@ class EmulatedMedium:
         mount(device, self._options.file_system, point, system, scope)
         drive.begin(cost, device)
         self._attached = MountedDrive(drive=drive, device=device, mount_point=point)
-        limit = self._options.dirty_limit_bytes
+        limit = self._dirty_limit_bytes
         self._dirty_limited = limit_dirty(device, limit, system)
         if limit is not None:
             scope.callback(limit_dirty, device, None, system)
