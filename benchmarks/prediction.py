@@ -21,10 +21,10 @@ from assay.media.emulated.profile import find_profile
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
 from assay.predict.drives import DrivePrediction, predict_drive
-from assay.predict.network import TASKS_AT_ONCE, computing_time, network_time
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent
+from assay.stats.closed_network import TASKS_AT_ONCE, computing_time, network_time
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summarise
 

@@ -10,10 +10,10 @@ from assay.model.errors import BadInputError
 from assay.model.record import Record, Span
 from assay.model.signature import Requests
 from assay.model.trial_summary import TrialSummary
-from assay.predict.network import computing_time, network_time
 from assay.predict.replay import Replay, busy_elsewhere_s, busy_s, by_node
 from assay.record.folder import RunFolder
 from assay.report.words import percent
+from assay.stats.closed_network import computing_time, network_time
 from assay.stats.drive_use import LATE_SHARE
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summaries_of

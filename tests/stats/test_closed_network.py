@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.predict.network import computing_time, network_time
+from assay.stats.closed_network import computing_time, network_time
 
 SECONDS = st.floats(0.01, 10_000)
 TASKS = st.floats(1.0, 50)
