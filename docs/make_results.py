@@ -29,6 +29,9 @@ from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, res
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
+from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
+from benchmarks.likely import cases as likely_cases
+from benchmarks.likely import rows as likely_rows
 from benchmarks.prediction import COLUMNS as PREDICTION_COLUMNS
 from benchmarks.prediction import cases as prediction_cases
 from benchmarks.prediction import covered, worst
@@ -51,6 +54,7 @@ from pyarrow import compute, parquet
 from assay.model.doubt import DOUBTS
 from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.model.trial_summary import TrialSummary
+from assay.cli.context import find_installation
 from assay.record.folder import RunFolder
 from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.answer import interval_text
@@ -510,6 +514,16 @@ def prediction() -> str:
     return f"{table}\n\n{within} The worst:\n\n{_table(['run', 'job', 'from', 'to', 'error'], worst(cases, 5))}"
 
 
+def likely() -> str:
+    """How well what is likely foretells times without storage delay, by evidence."""
+    profiles = find_installation().profiles
+    cases = []
+    for name in PREDICTED_RUNS:
+        with unpacked(name) as folder:
+            cases += likely_cases(name, RunFolder(folder).records()[0], profiles)
+    return _table([*LIKELY_COLUMNS], likely_rows(cases))
+
+
 def triage_example() -> str:
     """What `assay triage --example` prints, but for most jobs that cannot matter."""
     lines = _triage_example()
@@ -564,6 +578,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "a a": a_a,
     "known effects": known_effects,
     "prediction": prediction,
+    "likely": likely,
     "triage truth": triage_truth,
     "triage rules": triage_rules,
     "triage bound": triage_bound,

@@ -13,8 +13,9 @@ from assay.engine.past.mapreduce import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
 from assay.triage.bounds import bound_of
-from assay.triage.busy import DriveTimes, windows
+from assay.triage.busy import DriveTimes
 from assay.triage.drives import drives_by_role
+from assay.triage.prometheus import ask_prometheus, windows
 from tests.serving import serving
 
 DRIVES = drives_by_role("12xhdd", find_installation().profiles)
@@ -64,7 +65,7 @@ def asked(pages, jobs):
     with serving(pages) as server:
         web = BoundedWeb(bounds=Bounds(per_second=10_000))
         try:
-            return DriveTimes(server.url, web.ask, jobs, lambda *_: None)
+            return DriveTimes(ask_prometheus(server.url, web.ask, jobs, lambda *_: None), jobs)
         finally:
             web.close()
 
@@ -84,11 +85,23 @@ def test_the_drives_of_the_busiest_node_count():
     job = the_job()
     times = asked(prometheus(partial(rates, BUSY)), [job])
     busy = times.of(job)
-    assert times.cores == 8
     # A step of 15 s more at both ends. One task ran on a node at a time, which may have waited for each drive in turn.
     assert busy.seconds["map"] == pytest.approx((0.1 + 0.42) * 150, rel=0.05)
     assert busy.seconds["reduce"] == pytest.approx((0.1 + 0.42) * 90, rel=0.05)
     assert busy.read_bytes == pytest.approx(4 * 1000 * 240, rel=0.05)
+    # Usual is the busiest drive's, without those steps.
+    assert busy.usual_s == {"map": pytest.approx(0.42 * 120, rel=0.05), "reduce": pytest.approx(0.42 * 60, rel=0.05)}
+    assert busy.drives == 2
+
+
+def test_a_prometheus_tells_of_cores_and_memory():
+    with (
+        serving(prometheus(partial(rates, BUSY))) as server,
+        closing(BoundedWeb(bounds=Bounds(per_second=10_000))) as web,
+    ):
+        measured = ask_prometheus(server.url, web.ask, [the_job()], lambda *_: None)
+    assert measured.cores == 8
+    assert set(measured.memory.values()) == {64e9}
 
 
 SHARE = {(f"worker-{n}", device): 0.02 for n in (0, 1) for device in ("sda", "sda1", "sdb")}
@@ -117,7 +130,6 @@ def test_drives_that_moved_far_less_than_the_jobs_are_other_drives(moves, memory
     assert bool(busy.refuted) is not counts
     if not counts:
         assert re.match(r"jobs read [\d.]+ GiB and wrote [\d.]+ GiB there, and these drives read ", busy.refuted)
-    assert times.node_memory == int(memory)
 
 
 def test_drives_that_move_bytes_and_are_never_busy_count_no_time():
@@ -153,9 +165,12 @@ def test_a_prometheus_that_sees_a_few_of_the_drives_excludes_nothing():
     assert all(stage.unplaced_s > 0 for stage in bound_of(unplaced, DRIVES, busy=busy).stages)
     with serving(prometheus(moving(1e8, 1e8))) as server, closing(BoundedWeb(bounds=Bounds(per_second=10_000))) as web:
         for named, counts in ((2, True), (12, False)):
-            of_drives = DriveTimes(server.url, web.ask, [job], lambda *_: None, named).of(job)
+            measured = ask_prometheus(server.url, web.ask, [job], lambda *_: None)
+            of_drives = DriveTimes(measured, [job], named).of(job)
             assert bool(of_drives.seconds) is counts
-            assert ("--drives names 12 of each node, and it sees 2 of one" in of_drives.refuted) is not counts
+            assert (
+                "--drives names 12 of each node, and the Prometheus sees 2 of one" in of_drives.refuted
+            ) is not counts
 
 
 def test_output_of_many_short_jobs_comes_to_the_drives_in_the_end():

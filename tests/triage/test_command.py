@@ -94,11 +94,40 @@ def test_histories_are_named_or_made(words):
         assay("triage", *words)
 
 
-def test_at_eighty_columns_the_role_and_the_amount_stay(site, monkeypatch):
+def test_at_eighty_columns_the_role_and_what_is_likely_stay(site, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     _, text = assay("triage", "--history", site)
-    (head,) = [line.split() for line in text.splitlines() if line.startswith("  job ")]
-    assert head == ["job", "verdict", "role", "at", "most", "that", "is", "all", "runs", "runs"]
+    (head,) = [line for line in text.splitlines() if line.startswith("  job ")]
+    assert re.split(r"\s\s+", head.strip())[:5] == ["job", "verdict", "role", "likely", "at most"]
+    assert re.search(r"nightly sort +may matter +intermediate +\d+ % \(0 to \d+\)", text)
+    assert "Drives without delay would probably save " in text
+
+
+def test_the_memory_that_nodes_leave_to_files_is_evidence(site):
+    _, by_counters = assay("triage", "--history", site, "--drives", "2xhdd", "--json")
+    memory = ("--node-memory", "128GiB", "--container-memory", "96GiB")
+    _, by_cache = assay("triage", "--history", site, "--drives", "2xhdd", *memory, "--json")
+    rows = [json.loads(text)["rows"][0] for text in (by_counters, by_cache)]
+    assert [row["evidence"] for row in rows] == ["counters", "page cache"]
+    assert rows[0]["likely_low_s"] == pytest.approx(0)
+    assert rows[1]["likely_low_s"] > 1
+    assert rows[0]["bound_s"] == rows[1]["bound_s"]
+    assert re.search(
+        "--node-memory 131072MiB --container-memory 98304MiB", json.loads(by_cache)["summary"]["next_step"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--node-memory", "128GiB"], "say with --container-memory"),
+        (["--container-memory", "96GiB"], "say with --node-memory"),
+        (["--node-memory", "96GiB", "--container-memory", "96GiB"], "leaves no memory for files"),
+    ],
+)  # fmt: skip
+def test_memory_that_tells_nothing_is_refused(site, words, message):
+    with pytest.raises(BadInputError, match=message):
+        assay("triage", "--history", site, *words)
 
 
 def next_words(text):

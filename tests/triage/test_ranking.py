@@ -72,6 +72,40 @@ def test_runs_add_up_and_the_rank_is_by_what_could_be_saved():
     assert rows[1].reason
 
 
+def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
+    """And what is not known of comes last, whatever its bound."""
+    sizes = {"read_bytes": 40 * GIB, "map_output_bytes": 40 * GIB, "written_bytes": 40 * GIB}
+    busy = HEAVY._replace(name="busy", number=2)
+    crowded = HEAVY._replace(name="crowded", number=3, slots=64, maps=64, **sizes)
+    idle = HEAVY._replace(name="idle", number=4, map_ms=60_000, reduce_ms=120_000, **sizes)
+    shares = {"busy": 0.9, "idle": 0.2}
+
+    def measured(job):
+        usual_s = {stage.name: shares.get(job.name, 0) * stage.elapsed_ms / 1000 for stage in job.stages}
+        return Busy({}, 0.0, usual_s={} if job.name == "crowded" else usual_s, drives=4)
+
+    jobs = [made(idle), made(crowded), made(busy)]
+    answer = triage(jobs, site("4xhdd", busy=measured), 0.1, "", 0, ())
+    rows, summary = answer.rows, answer.summary
+    assert [row.job for row in rows] == ["busy", "idle", "crowded"]
+    assert [row.evidence for row in rows] == ["busy drives", "busy drives", ""]
+    assert rows[2].likely_s is None
+    assert "tasks at once shared a drive" in rows[2].likely_unknown
+    assert rows[0].bound_s < rows[1].bound_s
+    assert {row.verdict for row in rows} == {TriageVerdict.MAY_MATTER}
+    # Those that decide are by the bound.
+    assert summary.deciding[0] == max(rows, key=lambda row: row.bound_s).job
+    assert (summary.likely_unknown, summary.likely_s) == (1, rows[0].likely_s + rows[1].likely_s)
+    text = " ".join(sums(answer))
+    assert re.search(
+        r"would probably save .+ in 2 jobs: 2 by busy drives; of 1 job that may matter it is not known", text
+    )
+    (likely,) = [column for column in columns(rows, [row.job for row in rows]) if column.head == "likely"]
+    assert re.fullmatch(r"\d+ % \(\d+ to \d+\)", likely.cells[0])
+    assert likely.cells[2] == "not known"
+    assert likely.titles[2] == rows[2].likely_unknown
+
+
 def test_the_verdict_is_that_of_the_threshold():
     (row,) = judge([made(HEAVY)], site(), 0.1)
     polls = row.polls_s / row.elapsed_s

@@ -9,24 +9,34 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from assay.cli.console import Output
-from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, open_console, output_options
+from assay.cli.context import (
+    Percentage,
+    Size,
+    UserPath,
+    WholeNumber,
+    find_installation,
+    open_console,
+    output_options,
+)
 from assay.cli.report import emit
 from assay.engine.past import example as example_site
 from assay.engine.past.histories import Histories, merged
 from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
+from assay.engine.past.taken_over import container_bytes
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
 from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.cluster import ExistingSpec
 from assay.model.errors import BadInputError
+from assay.model.naming import bytes_text
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.experiment import MOST_WORTH
@@ -35,10 +45,11 @@ from assay.platform.existing import login_of
 from assay.report.next_steps import NextStep
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
-from assay.triage.busy import DriveTimes
+from assay.triage.busy import DriveTimes, MeasuredDrives
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
+from assay.triage.prometheus import ask_prometheus
 from assay.triage.ranking import DriveSite, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
 from assay.triage.reasons import refuted_cores
@@ -99,6 +110,8 @@ class Since(click.ParamType[int]):
     type=WholeNumber(1, 10_000),
     help="Hardware threads of each node, as `nproc` counts them, if no Prometheus says so.",
 )
+@click.option("--node-memory", type=Size(), help="Memory of each node, if no Prometheus says so.")
+@click.option("--container-memory", type=Size(), help="How much of that containers may take, if no history says so.")
 @click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of a job's time a drive must save to be worth it.",
@@ -116,13 +129,13 @@ class Since(click.ParamType[int]):
 @output_options
 def triage(
     history: tuple[str, ...], since: int, prometheus: str | None, cluster: Path | None, drives: str | None,
-    cores: int | None, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, example: bool,
-    nameless: bool, output: Output,
+    cores: int | None, node_memory: int | None, container_memory: int | None, worth: float, form: Form | None,
+    out: Path | None, experiments: Path | None, *, example: bool, nameless: bool, output: Output,
 ) -> int:  # fmt: skip
-    """Rank past jobs by what any drive could save of their time at most. Nothing is run or changed.
+    """Rank past jobs by what drives without delay could save of their time at most, and would probably save.
 
-    Reads finished jobs' histories (.jhist with _conf.xml) or event logs, and how busy the drives were where a
-    Prometheus knows it.
+    Nothing is run or changed. Reads finished jobs' histories (.jhist with _conf.xml) or event logs, and how busy the
+    drives were where that was measured.
 
     \b
     Example:  assay triage --example
@@ -143,16 +156,12 @@ def triage(
     try:
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
-            site, node_memory = DriveSite(by_role, cores), None
-            if cores and (refuted := refuted_cores([job for job in jobs if job.counts], cores)):
-                raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
-            if prometheus:
-                whole = [job for job in jobs if not job.missing and job.nodes]
-                named = sum(of.number for of in set(by_role.values())) if drives else 0
-                times = DriveTimes(prometheus, web.ask, whole, _counting(bar, "asking Prometheus"), named)
-                site, node_memory = DriveSite(by_role, cores or times.cores, times.of), times.node_memory
+            named = sum(of.number for of in set(by_role.values())) if drives else 0
+            busy = _busy_drives(prometheus, jobs, web, bar)
     finally:
         web.close()
+    typed_site = _TypedSite(cores, node_memory, container_memory)
+    site, node = _site(jobs, by_role, typed_site, busy, named)
     assumed = (
         []
         if drives
@@ -165,8 +174,8 @@ def triage(
     ]
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
-    options = _typed_options(since, prometheus, drives, cores, worth)
-    typed_again = TypedTriage(places, options, by_role if drives else {}, node_memory, experiments)
+    options = _typed_options(since, prometheus, drives, typed_site, worth)
+    typed_again = TypedTriage(places, options, by_role if drives else {}, *node, experiments)
     following = None if nameless else next_step(answer, typed_again)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
@@ -179,16 +188,73 @@ def typed_histories(places: Sequence[str]) -> list[str]:
     return [word for place in places for word in ("--history", place)]
 
 
-def _typed_options(
-    since: int, prometheus: str | None, drives: str | None, cores: int | None, worth: float
-) -> list[str]:
+class _TypedSite(NamedTuple):
+    """What options say of a node: its hardware threads, its memory, and what containers may take of that, in bytes."""
+
+    cores: int | None
+    node_memory: int | None
+    container_memory: int | None
+
+
+def _typed_options(since: int, prometheus: str | None, drives: str | None, site: _TypedSite, worth: float) -> list[str]:
     """The options that decide the answer, apart from where histories are, as they are typed again."""
     given = {
         "--since": datetime.fromtimestamp(since / 1000).astimezone().isoformat(timespec="seconds") if since else None,
-        "--prometheus": prometheus, "--drives": drives, "--cores": str(cores) if cores else None,
+        "--prometheus": prometheus, "--drives": drives, "--cores": str(site.cores) if site.cores else None,
+        "--node-memory": _mebibytes(site.node_memory), "--container-memory": _mebibytes(site.container_memory),
         "--worth": f"{100 * worth:g}%" if worth != DEFAULT_WORTH else None,
     }  # fmt: skip
     return [word for option, value in given.items() if value is not None for word in (option, value)]
+
+
+def _mebibytes(size: int | None) -> str | None:
+    return f"{size >> 20}MiB" if size else None
+
+
+def _busy_drives(
+    prometheus: str | None, jobs: Sequence[PastJob], web: BoundedWeb, bar: Progress
+) -> MeasuredDrives | None:
+    """What is measured of the nodes' drives, if anything is. Raises BadInputError."""
+    if not prometheus:
+        return None
+    return ask_prometheus(prometheus, web.ask, _whole(jobs), _counting(bar, "asking Prometheus"))
+
+
+def _whole(jobs: Sequence[PastJob]) -> list[PastJob]:
+    return [job for job in jobs if not job.missing and job.nodes]
+
+
+def _site(
+    jobs: Sequence[PastJob], drives: Mapping[str, Drives], typed: _TypedSite, busy: MeasuredDrives | None, named: int
+) -> tuple[DriveSite, tuple[int | None, int | None]]:
+    """All that is known of the nodes, and their memory and their containers'. Raises BadInputError for what can't be.
+
+    `named` are the drives that options name for each node; 0 where they name none.
+    """
+    cores, node_memory, container_memory = typed
+    if cores and (refuted := refuted_cores([job for job in jobs if job.counts], cores)):
+        raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
+    site = DriveSite(drives, cores)
+    if busy is not None:
+        site = DriveSite(drives, cores or busy.cores, DriveTimes(busy, _whole(jobs), named).of)
+        node_memory = node_memory or min(map(int, busy.memory.values()), default=None)
+    container_memory = container_memory or max(
+        filter(None, (container_bytes(job.settings) for job in jobs)), default=None
+    )
+    if typed.container_memory and node_memory is None:
+        raise BadInputError("--container-memory tells nothing alone: say with --node-memory how much memory a node has")
+    if typed.node_memory and container_memory is None:
+        raise BadInputError(
+            "--node-memory tells nothing alone: say with --container-memory what containers may take of it"
+        )
+    if node_memory is None or container_memory is None:
+        return site, (node_memory, container_memory)
+    if container_memory >= node_memory:
+        raise BadInputError(
+            f"containers may take {bytes_text(container_memory)} of a node's {bytes_text(node_memory)}, which leaves "
+            "no memory for files; say with --container-memory what they take in fact"
+        )
+    return site._replace(cache_bytes=node_memory - container_memory), (node_memory, container_memory)
 
 
 def _check_targets(out: Path | None, experiments: Path | None) -> None:

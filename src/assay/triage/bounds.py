@@ -53,9 +53,12 @@ class StageBound(NamedTuple):
 class Busy(NamedTuple):
     """What drives did during a job: by stage, how long those of the busiest node worked; and bytes that they read.
 
-    `seconds` lacks stages of which the Prometheus does not know enough. `busiest_s` is by stage how long a single drive
+    `seconds` lacks stages of which too little was measured. `busiest_s` is by stage how long a single drive
     worked at most. `refuted` says why all of that is no evidence; empty where it is. It is `confirmed` where the
     drives count about as many bytes as the jobs do, no less and no more: else tasks may have waited for other drives.
+
+    `usual_s` is by stage how long the busiest of `drives` worked in it, without a margin; it lacks stages that are too
+    short for the steps in which this is known.
     """
 
     seconds: Mapping[str, float]
@@ -63,6 +66,8 @@ class Busy(NamedTuple):
     busiest_s: Mapping[str, float] = {}
     refuted: str = ""
     confirmed: bool = True
+    usual_s: Mapping[str, float] = {}
+    drives: int = 1
 
 
 class Bound(NamedTuple):
@@ -250,9 +255,15 @@ def drive_loads(job: PastJob, drives: Mapping[str, Drives]) -> list[Load]:
 def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> Iterator[BoundPart]:
     """Each phase's use of the drives of a role, on the node that moves most, at the drives' lowest rates."""
     together = tasks_at_once(stage, max(1, len(job.nodes)))
-    for use in (*job.uses(stage), *_uploads(stage.busiest)):
+    for use in uses_of(job, stage):
         if use.moved > 0 or use.accesses:
             yield _part(use, drives[use.role], together)
+
+
+def uses_of(job: PastJob, stage: StageSums) -> Iterator[Use]:
+    """What a stage's phases move on the drives of each role, what is sent to object stores included."""
+    yield from job.uses(stage)
+    yield from _uploads(stage.busiest)
 
 
 def _uploads(work: Work) -> Iterator[Use]:

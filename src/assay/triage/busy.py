@@ -1,31 +1,20 @@
-"""How long the nodes' drives were busy while jobs ran, and how many processors a node has: by a site's Prometheus.
+"""How long the nodes' drives were busy while jobs ran, by what a site measured of them: Prometheus, sar or iostat.
 
-A few `query_range` requests (Prometheus: HTTP API) fetch the counters of node_exporter for the time in which any job
-ran. The times of single scrapes are not asked for, so a stage gets a step more at both ends.
+The times of single readings are not known, or lie apart, so a stage gets a step more at both ends.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import ceil
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
-from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.host_names import HostNames
 from assay.model.naming import bytes_text
-from assay.model.probe import Ask, Reading
-from assay.node.devices import drives_by_name
 from assay.probe.counters import PartSpan, Readings
-from assay.probe.prometheus_server import DRIVES, SERIES, PrometheusServer, QuerySteps
 from assay.report.words import seconds_text
 from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
-_BUSY = "node_disk_io_time_seconds_total"
-_STEP_S = 15
-"""The shortest step: most sites scrape as often or less."""
-_MOST_POINTS, _MOST_STEPS, _POINTS_AT_ONCE = 2_000_000, 10_000, 150_000
-"""Of all answers, of one answer's series, and of one answer."""
-_APART_S = 600
-"""Jobs further apart are asked for one by one."""
+_STEPS = 2
+"""A stage of fewer steps has most of its readings from before or after it."""
 _PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
 _FASTEST = 20e9
@@ -42,6 +31,8 @@ class _NodeUse(NamedTuple):
     busy_s: float
     read: float
     written: float
+    usual_s: float
+    """How long the busiest one worked, without the steps around the stage."""
 
 
 class _Moved(NamedTuple):
@@ -78,50 +69,27 @@ class _Moved(NamedTuple):
         )
 
 
+class MeasuredDrives(NamedTuple):
+    """What a site knows of its nodes' drives: by node their names, and counters between which there is no gap.
+
+    `step_s` lie between two readings at most. `memory` is by node, in bytes; `cores` are a node's hardware threads.
+    """
+
+    source: str
+    readings: Mapping[str, Sequence[Readings]]
+    drives: Mapping[str, frozenset[str]]
+    step_s: float
+    memory: Mapping[str, float] = {}
+    cores: int | None = None
+
+
 class DriveTimes:
-    """The counters of all drives of the nodes on which some jobs ran."""
+    """How long the drives of the nodes on which some jobs ran worked for them."""
 
-    def __init__(
-        self, url: str, ask: Ask, jobs: Sequence[PastJob], progressed: Callable[[int, int], object],
-        drives_named: int = 0,
-    ) -> None:  # fmt: skip
-        """Asks for all of them; `progressed` is told how many requests of how many are answered.
-
-        `drives_named` are the drives that each node has, by who knows; 0 where nobody says so.
-
-        Raises BadInputError where there is no Prometheus, or none of the nodes, or of their drives, is known to it.
-        """
-        self._server = PrometheusServer(url, ask)
-        try:
-            self._server.find(HostNames(node for job in jobs for node in job.nodes))
-            self._names = HostNames(self._server.nodes.values())
-            if not self._server.nodes:
-                known = ", ".join(sorted({node for job in jobs for node in job.nodes})[:3])
-                raise BadInputError(
-                    f"--prometheus {url} has no {_BUSY} of the nodes on which the jobs ran ({known}); let it scrape "
-                    "the node_exporters by these names, or leave --prometheus out"
-                )
-            used = self._server.devices_in_use(series for series in DRIVES.series if _BUSY in series.query)
-            self._drives_at = {instance: drives_by_name(names).counted for instance, names in used.items()}
-            self.drives = {self._server.nodes[instance]: drives for instance, drives in self._drives_at.items()}
-            if not any(self.drives.values()):
-                raise BadInputError(
-                    f"--prometheus {url} has no {_BUSY} of any drive of the nodes on which the jobs ran; let it scrape "
-                    "node_exporters of version 0.16 or newer that leave out no drive, or leave --prometheus out"
-                )
-            counts = self._server.by_node('count by (instance) (node_cpu_seconds_total{mode="idle"})')
-            self.cores = max(map(int, counts.values()), default=None)
-            self._readings: dict[str, Readings] = {}
-            self.step_s = _STEP_S
-            self._memory = self._server.by_node("max by (instance) (node_memory_MemTotal_bytes)")
-            self.node_memory = min(map(int, self._memory.values()), default=None)
-            self._fetch(list(windows(jobs)), progressed)
-        except NoAnswerError as error:
-            raise BadInputError(
-                f"--prometheus {url} can't be asked: {error.reason}; look whether it is up, or leave it out"
-            ) from None
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise BadInputError(f"--prometheus {url} gave an answer that is incomplete or malformed: {error}") from None
+    def __init__(self, measured: MeasuredDrives, jobs: Sequence[PastJob], drives_named: int = 0) -> None:
+        """`drives_named` are the drives that each node has, by who knows; 0 where nobody says so."""
+        self._measured = measured
+        self._names = HostNames(measured.drives)
         self._busy = {_key(job): self._measure(job) for job in jobs}
         self._refuted = self._refute(jobs) | self._too_few(drives_named)
 
@@ -133,7 +101,7 @@ class DriveTimes:
         return self._busy[_key(job)][0]._replace(confirmed=self._confirmed)
 
     def _refute(self, jobs: Sequence[PastJob]) -> dict[str, str]:
-        """The jobs' nodes of which the Prometheus sees other drives than those that the jobs used, each with why.
+        """The jobs' nodes whose measured drives are others than those that the jobs used, each with why.
 
         Jobs are compared one by one, and all together: the page cache may have served any of them, but not all.
         """
@@ -143,33 +111,36 @@ class DriveTimes:
         counted += together.unflushed
         self._confirmed = counted >= _PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= _PLAUSIBLE_SHARE * counted
         together = together._replace(written=together.written + together.unflushed)
-        if together.refutes(sum(self._memory.values())):
+        if together.refutes(sum(self._measured.memory.values())):
             return {node: together.words for job in jobs for node in job.nodes}
         refuted: dict[str, str] = {}
         for job, of_job in zip(jobs, moved, strict=True):
-            if of_job.refutes(sum(self._memory.get(self._known(node) or "", 0.0) for node in job.nodes)):
+            if of_job.refutes(sum(self._measured.memory.get(self._known(node) or "", 0.0) for node in job.nodes)):
                 refuted |= dict.fromkeys(job.nodes, of_job.words)
         return refuted
 
     def _too_few(self, named: int) -> dict[str, str]:
-        """The nodes that have more drives than the Prometheus sees, each with how many."""
+        """The nodes that have more drives than were measured, each with how many."""
         return {
-            node: f"--drives names {named} of each node, and it sees {len(drives)} of one"
-            for node in self.drives.keys() & self._server.nodes.values()
-            if len(drives := self.drives[node]) < named
+            node: f"--drives names {named} of each node, and {self._measured.source} sees {len(drives)} of one"
+            for node, drives in self._measured.drives.items()
+            if len(drives) < named
         }
 
     def _measure(self, job: PastJob) -> tuple[Busy, _Moved]:
         seconds: dict[str, float] = {}
         busiest_s: dict[str, float] = {}
+        usual_s: dict[str, float] = {}
         moved = _Moved()
         for stage in job.stages:
-            nodes = [self._on(self._known(node), stage, len(job.nodes)) for node in job.nodes]
+            nodes = [self._on(node, stage, len(job.nodes)) for node in job.nodes]
             uses = [use for use in nodes if use is not None]
             if not uses or len(uses) < len(nodes):
                 continue
             seconds[stage.name] = max(use.seconds for use in uses)
             busiest_s[stage.name] = max(use.busiest_s for use in uses)
+            if stage.elapsed_ms >= _STEPS * 1000 * self._measured.step_s:
+                usual_s[stage.name] = max(use.usual_s for use in uses)
             work, length_s = stage.whole, max(1e-3, stage.elapsed_ms / 1000)
             on_drives = max(0.0, 1 - _WRITTEN_BACK_S / length_s)
             moved = moved.plus(_Moved(
@@ -177,42 +148,36 @@ class DriveTimes:
                 sum(use.read for use in uses), sum(use.written for use in uses), sum(use.busy_s for use in uses),
                 (1 - on_drives) * work.store_written,
             ))  # fmt: skip
-        return Busy(seconds, moved.drives_read, busiest_s), moved
+        number = min((len(self._drives_of(node)) for node in job.nodes), default=1)
+        return Busy(seconds, moved.drives_read, busiest_s, usual_s=usual_s, drives=max(1, number)), moved
 
     def _known(self, node: str) -> str | None:
         return self._names.find([node])
 
-    def _on(self, node: str | None, stage: StageSums, nodes: int) -> _NodeUse | None:
-        """What that node's drives did in a stage; None if not known."""
-        readings = None if node is None else self._readings.get(node)
-        if readings is None or node is None:
-            return None
-        step_ms = self.step_s * 1000
-        part = PartSpan("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
-        by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
-        for amount in readings.amounts([part]):
-            by_series[amount.series].append(amount.value)
-        busy = by_series["busy_s"]
-        if not busy or len(busy) < len(self.drives.get(node, ())):
-            return None
-        seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
-        return _NodeUse(seconds, max(busy), sum(busy), sum(by_series["read_bytes"]), sum(by_series["written_bytes"]))
+    def _drives_of(self, node: str) -> frozenset[str]:
+        return self._measured.drives.get(self._known(node) or "", frozenset())
 
-    def _fetch(self, periods: Sequence[tuple[float, float]], progressed: Callable[[int, int], object]) -> None:
-        series = max(1, sum(map(len, self.drives.values())))
-        total_s = sum(end_s - begin_s for begin_s, end_s in periods)
-        self.step_s = max(_STEP_S, ceil(3 * total_s * series / _MOST_POINTS))
-        steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
-        ranges = [piece for window in periods for piece in _pieces(*window, self.step_s, steps)]
-        for number, (begin_s, end_s) in enumerate(ranges):
-            times = QuerySteps(round(begin_s), round(end_s), self.step_s)
-            for exported in DRIVES.series:
-                for instance, quantity, values in self._server.exported(exported, times, self._drives_at):
-                    node = self._server.nodes[instance]
-                    readings = self._readings.setdefault(node, Readings("prometheus", SERIES))
-                    for at_s, value in values:
-                        readings.add(Reading(node, at_s, {quantity: value}))
-            progressed(number + 1, len(ranges))
+    def _on(self, node: str, stage: StageSums, nodes: int) -> _NodeUse | None:
+        """What that node's drives did in a stage; None if not known."""
+        step_ms = round(self._measured.step_s * 1000)
+        around = PartSpan("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
+        for readings in self._measured.readings.get(self._known(node) or "", ()):
+            counted = _counted(readings, around)
+            busy = counted["busy_s"]
+            if busy and len(busy) >= len(self._drives_of(node)):
+                usual = _counted(readings, PartSpan("run", stage.begin_ms, stage.end_ms))["busy_s"]
+                seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
+                moved = sum(counted["read_bytes"]), sum(counted["written_bytes"])
+                return _NodeUse(seconds, max(busy), sum(busy), *moved, max(usual, default=0.0))
+        return None
+
+
+def _counted(readings: Readings, span: PartSpan) -> dict[str, list[float]]:
+    """What each drive counted in a time, by series."""
+    by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
+    for amount in readings.amounts([span]):
+        by_series[amount.series].append(amount.value)
+    return by_series
 
 
 def _key(job: PastJob) -> tuple[str, str, int]:
@@ -224,24 +189,3 @@ def _sum(each: Iterable[_Moved]) -> _Moved:
     for moved in each:
         total = total.plus(moved)
     return total
-
-
-def windows(jobs: Sequence[PastJob]) -> Iterator[tuple[float, float]]:
-    """The times in which any job ran, in seconds since the epoch; near ones are one."""
-    times = sorted((stage.begin_ms / 1000, stage.end_ms / 1000) for job in jobs for stage in job.stages)
-    begin_s = end_s = 0.0
-    for begin, end in times:
-        if end_s and begin > end_s + _APART_S:
-            yield begin_s, end_s
-            begin_s = end_s = 0.0
-        begin_s, end_s = begin_s or begin, max(end_s, end)
-    if end_s:
-        yield begin_s, end_s
-
-
-def _pieces(begin_s: float, end_s: float, step_s: int, steps: int) -> Iterator[tuple[float, float]]:
-    """A time in pieces of so many steps, each beginning where the one before ends."""
-    begin_s, end_s = begin_s - 2 * step_s, end_s + 2 * step_s  # as much as a stage gets more, and a scrape around it
-    while begin_s < end_s:
-        yield begin_s, min(end_s, begin_s + steps * step_s)
-        begin_s += steps * step_s

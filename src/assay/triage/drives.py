@@ -37,6 +37,8 @@ class Drives(NamedTuple):
     write_rate: float
     read_access_s: float
     write_access_s: float
+    usual: float = 1.0
+    """How many times the lowest rates it usually has: on its middle tracks."""
 
     @property
     def text(self) -> str:
@@ -59,6 +61,11 @@ class Drives(NamedTuple):
         )
         small = request is not None and 0 < request < _LEAST_LARGE
         return moved / rate + (moved / request * access_s if small and request else 0.0)
+
+    def usually_s(self, direction: Direction, moved: float, request: float | None = None) -> float:
+        """How long one of them usually takes for so many bytes."""
+        middle = self._replace(read_rate=self.usual * self.read_rate, write_rate=self.usual * self.write_rate)
+        return middle.seconds(direction, moved, request)
 
     def rate_text(self, direction: Direction, request: float | None = None) -> str:
         """The rate that `seconds` comes to, in words."""
@@ -95,6 +102,7 @@ def drives_of(profile: DriveProfile, count: int, name: str) -> Drives:
         count, profile.model or profile.name, name,
         several * inner_share * _MB, write * several / alone * inner_share * _MB,
         1 / expected["random_read_4k_iops_depth1"], 1 / expected["random_write_4k_iops_depth1"],
+        (1 + inner_share) / 2 / inner_share,
     )  # fmt: skip
 
 

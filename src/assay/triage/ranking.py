@@ -12,6 +12,7 @@ from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
 from assay.triage.drives import Drives
+from assay.triage.likely import Likely, added, likely_of
 from assay.triage.names import run_name
 from assay.triage.reasons import (
     MOSTLY,
@@ -122,12 +123,25 @@ class JobRow(Frozen):
     """The most that any drive could save; null where that is not known, or contradicted."""
     bound_share: float | None
     """The same as a share of `ran_s`."""
+    likely_s: float | None
+    """What drives without delay would probably save; null where that is not known."""
+    likely_share: float | None
+    """The same as a share of `ran_s`."""
+    likely_low_s: float | None
+    """The lower end of its interval, which held nine of ten measured jobs."""
+    likely_high_s: float | None
+    """The upper end."""
+    evidence: str
+    """What that rests on: busy drives, timers, page cache (counters, and the memory that nodes leave to files) or
+    counters, or the bound where that is 0; empty where it is not known."""
+    likely_unknown: str
+    """Why it is not known; empty where it is."""
     by_time_s: float | None
     """The bound by time alone."""
     by_bytes_s: float | None
     """The bound by bytes alone."""
     busy_s: float | None
-    """How long the busiest node's drives were busy, where a Prometheus says so of all runs. It counts half as much
+    """How long the busiest node's drives were busy, where that is measured in all runs. It counts half as much
     again, since kernels may miss short requests, and only where that is less than the bytes take."""
     beside_s: float
     """What a node's drives did at most for the jobs beside it; the bound by bytes counts what fits into its time."""
@@ -196,6 +210,14 @@ class Batch(Frozen):
     """The most of it that any drive could save, in the jobs that may matter."""
     rest_s: float
     """The same in the jobs that cannot matter."""
+    likely_s: float
+    """What drives without delay would probably save in the jobs that may matter and of which that is known."""
+    likely_low_s: float
+    """The lower end of its interval, which held nine of ten measured jobs."""
+    likely_high_s: float
+    """The upper end."""
+    likely_unknown: int
+    """Of how many jobs that may matter it is not known."""
     roles: Mapping[str, float]
     """By role, the most that faster drives for it alone could save of the jobs that may matter."""
     deciding: tuple[str, ...]
@@ -229,22 +251,29 @@ class Batch(Frozen):
 
 
 class Triage(Frozen):
-    """The answer: the batch, and its jobs, those first that could save most."""
+    """The answer: the batch, and its jobs, those first that may matter and would probably save most."""
 
     summary: Batch
     rows: tuple[JobRow, ...]
 
 
 class DriveSite(NamedTuple):
-    """What is known of the nodes: drives, hardware threads, and what the drives did during a job, if measured."""
+    """What is known of the nodes: drives, hardware threads, and what the drives did during a job, if measured.
+
+    `cache_bytes` is the memory that each leaves to files.
+    """
 
     drives: Mapping[str, Drives]
     cores: int | None = None
     busy: Callable[[PastJob], Busy] | None = None
+    cache_bytes: float | None = None
 
 
 def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow]:
-    """A row for each recurring job: first those that may matter, by what they could save, then what is not known."""
+    """A row for each recurring job: first those that may matter, then what is not known.
+
+    Among these, by what is likely to be saved; where that is not known, last, by what could be.
+    """
     whole = [job for job in jobs if job.counts]
     loads = beside(whole, [drive_loads(job, site.drives) for job in whole])
     cores = None if refuted_cores(whole, site.cores) else site.cores
@@ -252,7 +281,9 @@ def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow
     for job, beside_s in zip(whole, loads, strict=True):
         busy = site.busy(job) if site.busy else None
         bound = bound_of(job, site.drives, beside_s=beside_s, cores=cores, busy=busy)
-        bounded.setdefault(run_name(job), []).append(BoundedRun(job, bound, busy))
+        bounded.setdefault(run_name(job), []).append(
+            BoundedRun(job, bound, busy, likely_of(job, bound, site.drives, busy, site.cache_bytes))
+        )
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
         runs.setdefault(run_name(job), []).append(job)
@@ -261,9 +292,9 @@ def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow
     return sorted(rows, key=_rank)
 
 
-def _rank(row: JobRow) -> tuple[int, float, str]:
-    verdict_rank = list(TriageVerdict).index(row.verdict)
-    return verdict_rank, -row.elapsed_s if row.bound_s is None else -row.bound_s, row.job
+def _rank(row: JobRow) -> tuple[int, bool, float, float, str]:
+    most_s = row.elapsed_s if row.bound_s is None else row.bound_s
+    return list(TriageVerdict).index(row.verdict), row.likely_s is None, -(row.likely_s or 0.0), -most_s, row.job
 
 
 def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], total_ms: int, worth: float) -> JobRow:
@@ -278,6 +309,8 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
     contradicted = bool(contradictions) and verdict is TriageVerdict.NOT_KNOWN
     newest = sorted(runs, key=lambda job: (bool(job.missing), -job.finished_ms))
     stages = stages_of(bounded)
+    unknown, likely = _likely(bounded)
+    likely = None if contradicted else likely
     return JobRow(
         job=name, user=newest[0].user, queue=newest[0].queue, engine=newest[0].engine,
         runs=len(runs), counted=len(bounded),
@@ -291,6 +324,9 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
         spills_per_record=_spills(bounded), shuffled_bytes=work.fetched, written_bytes=work.store_written,
         local_peak_bytes=max((run.job.local_peak for run in bounded), default=0),
         bound_s=None if contradicted else bound_s, bound_share=None if contradicted else share,
+        likely_s=likely and likely.seconds, likely_share=likely and likely.seconds / ran_s,
+        likely_low_s=likely and likely.low_s, likely_high_s=likely and likely.high_s,
+        evidence=likely.evidence if likely else "", likely_unknown=unknown,
         by_time_s=total_of(stage.time_s for stage in stages) if bounded else None,
         by_bytes_s=total_of(stage.bytes_s for stage in stages) if bounded else None,
         busy_s=total_of(stage.busy_s for stage in stages) if bounded else None,
@@ -304,6 +340,13 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
         advice=_advice(bounded, widest) if widest else (),
         other_rules=_other_rules(bounded, widest) if widest else (), ids=tuple(job.id for job in newest[:20]),
     )  # fmt: skip
+
+
+def _likely(bounded: Sequence[BoundedRun]) -> tuple[str, Likely | None]:
+    """What is likely of all runs, or why that is not known."""
+    known = [run.likely for run in bounded if not isinstance(run.likely, str)]
+    unknown = next((run.likely for run in bounded if isinstance(run.likely, str)), "")
+    return unknown, None if unknown or not known else added(known)
 
 
 def _verdict(bound: float | None, polls: float, worth: float, contradictions: Sequence[str]) -> TriageVerdict:
@@ -398,6 +441,7 @@ def triage(
     rows = judge(jobs, site, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
+    may = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER]
     short = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN and row.bound_s is not None]
     summary = Batch(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older, copies=copies,
@@ -405,7 +449,10 @@ def triage(
         ended_ms=max((job.finished_ms for job in whole), default=0),
         elapsed_s=sum(job.elapsed_s for job in whole), ran_s=sum(job.ran_s for job in whole),
         bound_s=_bound_s(rows, TriageVerdict.MAY_MATTER), rest_s=_bound_s(rows, TriageVerdict.CANNOT_MATTER),
-        roles=_sums(row.roles for row in rows if row.verdict is TriageVerdict.MAY_MATTER),
+        roles=_sums(row.roles for row in may),
+        likely_s=sum(row.likely_s or 0.0 for row in may), likely_low_s=sum(row.likely_low_s or 0.0 for row in may),
+        likely_high_s=sum(row.likely_high_s or 0.0 for row in may),
+        likely_unknown=sum(row.likely_s is None for row in may),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
         short=len(short), short_s=sum(row.ran_s for row in short),
@@ -424,6 +471,7 @@ def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:
 def deciding(rows: Sequence[JobRow]) -> list[str]:
     """The fewest jobs that hold nine tenths of what could be saved."""
     candidates = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER and row.bound_s]
+    candidates.sort(key=lambda row: -(row.bound_s or 0.0))
     total = sum(row.bound_s or 0.0 for row in candidates)
     before = [0.0, *accumulate(row.bound_s or 0.0 for row in candidates)]
     return [
@@ -439,8 +487,8 @@ def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
     if refuted:
         yield (
-            f"the Prometheus sees other drives than those of {len(refuted)} of {len(jobs)} runs, so that its busy "
-            f"times do not count for them: {refuted[0]}"
+            f"the drives whose busy times are known are others than those of {len(refuted)} of {len(jobs)} runs, so "
+            f"that these times do not count for them: {refuted[0]}"
         )
     if reason := refuted_cores(jobs, site.cores):
         yield f"how many hardware threads a node has is not known, since {reason}"

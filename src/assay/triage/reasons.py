@@ -9,6 +9,7 @@ from assay.model.naming import bytes_text, first_few
 from assay.report.words import percent, seconds_text
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.bounds import MUCH_LONGER, Bound, Busy, StageBound, computed
+from assay.triage.likely import Likely
 
 MOSTLY = 0.5
 _CACHED_SHARE = 0.3
@@ -20,11 +21,12 @@ SESSION_SHARE = 0.9
 
 
 class BoundedRun(NamedTuple):
-    """A run with its bound, and what its drives did if that was measured."""
+    """A run with its bound, what its drives did if that was measured, and what is likely, or why that is not known."""
 
     job: PastJob
     bound: Bound
     busy: Busy | None
+    likely: Likely | str
 
 
 def stages_of(bounded: Sequence[BoundedRun]) -> list[StageBound]:

@@ -1,6 +1,7 @@
 """The ranked list for people and scripts: one screen on a terminal, a page that sorts, CSV; with names or numbers."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -30,8 +31,9 @@ SHOWN = 12
 MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
-    "At most, that is: what faster drives for everything could save, of all runs together. Role: the part of a job's "
-    "data that keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
+    "Likely: what drives without delay probably save, and the interval that held nine of ten measured jobs. At most, "
+    "that is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that "
+    "keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _EXPERIMENTS = "my-jobs"
@@ -90,6 +92,7 @@ def sums(answer: Triage) -> Iterator[str]:
         f"{_count(summary.jobs, 'job')}, {_count(summary.runs, 'run')}, {span}, {took}. {_savings(summary, waits)}The "
         f"threshold is {percent(summary.worth)} of a job's time."
     )
+    yield from _probable(answer)
     names = [_short(name) for name in summary.deciding[:_MOST_NAMED]]
     more = len(summary.deciding) - len(names)
     if names:
@@ -120,6 +123,23 @@ def sums(answer: Triage) -> Iterator[str]:
         older = f"{summary.older:,} older files were left out" if summary.older else ""
         copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
+
+
+def _probable(answer: Triage) -> Iterator[str]:
+    """What drives without delay probably save in the jobs that may matter, and what that rests on, in a sentence."""
+    summary = answer.summary
+    evidence = Counter(row.evidence for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER and row.evidence)
+    unknown = f"of {_count(summary.likely_unknown, 'job')} that may matter it is not known what is likely"
+    if evidence:
+        low, high = duration_text(summary.likely_low_s), duration_text(summary.likely_high_s)
+        rests = ", ".join(f"{count:,} by {name}" for name, count in evidence.most_common())
+        more = f"; {unknown}" if summary.likely_unknown else ""
+        yield (
+            f"Drives without delay would probably save {duration_text(summary.likely_s)} ({low} to {high}) in "
+            f"{_count(evidence.total(), 'job')}: {rests}{more}."
+        )
+    elif summary.likely_unknown:
+        yield f"{unknown[:1].upper()}{unknown[1:]}."
 
 
 def _savings(summary: Batch, waits: str) -> str:
@@ -166,6 +186,11 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             classes=[f"verdict {_CLASSES[row.verdict]}" for row in rows], titles=[row.reason for row in rows],
         ),
         Column(
+            "likely", [_likely(row) for row in rows], values=[row.likely_share for row in rows],
+            titles=[row.likely_unknown for row in rows],
+        ),
+        Column("evidence", [row.evidence or "-" for row in rows], rank=2, name=True),
+        Column(
             "at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
         ),
@@ -176,7 +201,7 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
         Column("role", [_role(row) for row in rows], rank=1, name=True),
         *_with_jobs(rows),
         Column(
-            _runs_heading(rows), [duration_text(row.elapsed_s) if row.counted else "-" for row in rows],
+            _runs_heading(rows), [duration_text(row.elapsed_s) if row.counted else "-" for row in rows], rank=2,
             values=[row.elapsed_s if row.counted else None for row in rows],
         ),
         Column("runs", [f"{row.runs:,}" for row in rows], rank=3, values=[row.runs for row in rows]),
@@ -191,6 +216,14 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
         ),
         *_other_rules(rows),
     ]  # fmt: skip
+
+
+def _likely(row: JobRow) -> str:
+    """`28 % (0 to 70)`."""
+    if row.likely_share is None or row.likely_low_s is None or row.likely_high_s is None:
+        return "not known" if row.likely_unknown else "-"
+    low, high = (round(100 * seconds / row.ran_s) for seconds in (row.likely_low_s, row.likely_high_s))
+    return f"{percent(row.likely_share)} ({low} to {high})"
 
 
 def _other_rules(rows: Sequence[JobRow]) -> Iterator[Column]:
@@ -224,13 +257,15 @@ def _runs_heading(rows: Sequence[JobRow]) -> str:
 class TypedTriage(NamedTuple):
     """What was typed for triage, to be typed again: where histories are, all else, and each role's drives, if said.
 
-    `node_memory` is in bytes, if it is known; `experiments` is the folder into which experiments are written, if any.
+    `node_memory` and `container_memory` are in bytes, if known; `experiments` is the folder into which experiments are
+    written, if any.
     """
 
     places: Sequence[str]
     options: Sequence[str] = ()
     drives: Mapping[str, Drives] = {}
     node_memory: int | None = None
+    container_memory: int | None = None
     experiments: Path | None = None
 
 
@@ -241,7 +276,7 @@ def next_step(answer: Triage, given: TypedTriage) -> NextStep | None:
     again = f"{typed('triage')} {shlex.join([*given.places, *given.options])}"
     if not given.drives:
         return NextStep("say so what drives each node has: it tightens the bounds", f"{again} --drives 12xhdd")
-    row = next(row for row in answer.rows if row.job == answer.summary.deciding[0])
+    row = answer.rows[0]
     role = row.role or ROLES[1]
     if FORMS[row.engine].program != HADOOP_JOBS:
         file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
@@ -258,9 +293,12 @@ def next_step(answer: Triage, given: TypedTriage) -> NextStep | None:
     fill_in = "JAR and INPUT are the job's"
     if "--cluster" not in given.places:
         memory = "NODE_MEMORY" if given.node_memory is None else f"{given.node_memory >> 20}MiB"
-        options += ["--node-memory", memory, "--container-memory", "CONTAINER_MEMORY"]
-        known = "" if given.node_memory else ", NODE_MEMORY is what a node has, such as 128GiB,"
-        fill_in += f"{known} and CONTAINER_MEMORY what containers may take of that"
+        of_containers = f"{given.container_memory >> 20}MiB" if given.container_memory else "CONTAINER_MEMORY"
+        options += ["--node-memory", memory, "--container-memory", of_containers]
+        if not given.node_memory:
+            fill_in += ", NODE_MEMORY is what a node has, such as 128GiB,"
+        if not given.container_memory:
+            fill_in += " and CONTAINER_MEMORY what containers may take of that"
     return NextStep(fill_in, f"{typed('run-job')} JAR --input INPUT {shlex.join([*given.places, *options])}")
 
 

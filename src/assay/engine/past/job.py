@@ -205,6 +205,10 @@ class PastJob(NamedTuple):
         """What rules of others say of it."""
         return ()
 
+    def waiting_ms(self, stage: StageSums) -> float | None:  # noqa: ARG002 - MapReduce has no such timers
+        """How long a stage's tasks waited for intermediate data, added up; None where its engine does not time that."""
+        return None
+
     @property
     def local_peak(self) -> int:
         """The most that it had in the local directories of one node at once, in bytes.

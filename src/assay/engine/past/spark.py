@@ -129,6 +129,16 @@ class PastApplication(PastJob):
         grows = self.setting("spark.dynamicAllocation.enabled", "false").lower() == "true"
         return min(self.elapsed_s, self.container_waits * (beat_s + (_BACKLOG_S if grows else 0.0)))
 
+    def waiting_ms(self, stage: StageSums) -> float | None:
+        """Fetch wait, which other nodes' blocks have alone and the node's own are taken to have as much, and writing.
+
+        None where tasks spilled, which no timer counts, and on a single node, whose blocks are fetched without waits.
+        """
+        nodes = len(self.nodes)
+        if nodes < 2 or stage.whole.local_read:
+            return None
+        return stage.phases_ms.get(FETCH, 0) * nodes / (nodes - 1) + stage.phases_ms.get(WRITE, 0)
+
     @property
     def local_peak(self) -> int:
         """All shuffle files, which stay until the application ends or forgets their shuffle, and the most spills."""

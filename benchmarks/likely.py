@@ -1,0 +1,210 @@
+"""How good triage's *likely* is: `PYTHONPATH=src:extras:. python benchmarks/likely.py RUN...`.
+
+RUN are runs on emulated drives and without storage delay. Of each job on drives with delays, what is likely to be saved
+is worked out from what a record keeps: its counters, as a history has them, all in one stage; how long its busiest
+drive worked; and the memory that its node left to files. Its time less that is compared with its time without delay,
+means over the repetitions. A case is covered where the measured time, give or take its own noise, lies in the interval.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from math import exp, log
+from pathlib import Path
+from statistics import fmean, median
+from typing import NamedTuple
+
+from benchmarks.triage_truth import drives_of_trial
+
+from assay.cli.context import find_installation
+from assay.engine.past.job import PastJob, StageSums, Work
+from assay.engine.past.spark import PastApplication
+from assay.engine.spark_log import RDDS
+from assay.model.record import JobRecord, Record
+from assay.model.trial import ZERO_DELAY
+from assay.record.folder import RunFolder
+from assay.report.columns import Column, layout_table
+from assay.report.words import percent
+from assay.stats.sample import is_valid
+from assay.stats.trial_summary import summarise
+from assay.triage.bounds import Busy, bound_of, tasks_at_once
+from assay.triage.drives import Drives
+from assay.triage.likely import Likely, added, likely_of
+
+NOISE = 0.08
+"""Two standard errors of the times without delay."""
+COLUMNS = ("evidence", "cases", "median error", "90th percentile", "greatest", "in the interval")
+STAGE = "job"
+
+
+class Case(NamedTuple):
+    """A job on some drives: its time there and without delay, in seconds, and what is likely by each evidence."""
+
+    run: str
+    job: str
+    drives: str
+    elapsed_s: float
+    without_s: float
+    likely: Mapping[str, Likely]
+    bound_s: float
+    depth: float
+
+
+def past_job(record: JobRecord, nodes: int) -> PastJob | None:
+    """What a history says of a job, its tasks in one stage; None of other engines, and where bytes are not counted."""
+    spark = record.counters.get("TaskMetrics")
+    if spark and not record.counters.get(RDDS, {}).get("persisted_on_disk"):
+        task_ms = 1000 * record.tasks * sum(record.phases.values())
+        work = Work(
+            tasks=record.tasks, task_ms=round(task_ms), cpu_ms=spark["cpu_ms"],
+            store_read=spark.get("store_read_bytes", spark["input_bytes"]), store_written=spark["output_bytes"],
+            local_read=spark["local_read_bytes"], local_written=spark["local_written_bytes"],
+            fetched=spark["shuffled_bytes"], fetches=spark["shuffle_read_local_blocks"],
+            map_output_on_disk=spark["shuffle_write_bytes"],
+        )  # fmt: skip
+        kind: type[PastJob] = PastApplication
+    elif of_job := record.counters.get("org.apache.hadoop.mapreduce.JobCounter"):
+        task = record.counters["org.apache.hadoop.mapreduce.TaskCounter"]
+        files = record.counters.get("org.apache.hadoop.mapreduce.FileSystemCounter", {})
+        task_ms = of_job.get("MILLIS_MAPS", 0) + of_job.get("MILLIS_REDUCES", 0)
+        fetched = task.get("REDUCE_SHUFFLE_BYTES", 0)
+        work = Work(
+            tasks=record.tasks, task_ms=task_ms, cpu_ms=task["CPU_MILLISECONDS"],
+            store_read=files.get("HDFS_BYTES_READ", 0), store_written=files.get("HDFS_BYTES_WRITTEN", 0),
+            local_read=files.get("FILE_BYTES_READ", 0), local_written=files.get("FILE_BYTES_WRITTEN", 0),
+            fetched=fetched, fetches=task.get("SHUFFLED_MAPS", 0), map_output_on_disk=fetched,
+        )  # fmt: skip
+        kind = PastJob
+    else:
+        return None
+    elapsed_ms = round(1000 * (record.active_s or record.elapsed_s))
+    waiting = max(0.0, 1 - work.cpu_ms / max(1.0, task_ms))
+    busiest = Work(*(amount // nodes for amount in work))
+    stage = StageSums(
+        STAGE, record.started_ms, record.finished_ms, elapsed_ms, round(waiting * elapsed_ms), 0,
+        {STAGE: round(task_ms)}, record.tasks, work, busiest,
+    )  # fmt: skip
+    return kind(
+        record.id, record.name, "", "", record.state, record.submitted_ms, record.started_ms, record.finished_ms,
+        uberized=False, maps=0, reduces=0, stages=(stage,), nodes=tuple(f"node-{number}" for number in range(nodes)),
+        settings={"dfs.replication": "1"},
+    )  # fmt: skip
+
+
+def cases(run: str, records: Sequence[Record], profiles: Path) -> Iterator[Case]:
+    """All jobs on drives with delays that ran without them, too."""
+    groups: dict[tuple[tuple[str, str], ...], dict[str, list[Record]]] = {}
+    for record in records:
+        summary = summarise(record)
+        if is_valid(summary) and not record.modelled:
+            factors = tuple((name, level) for name, level in summary.factors.items() if name != "placement")
+            groups.setdefault(factors, {}).setdefault(record.trial.placement.name, []).append(record)
+    for placements in groups.values():
+        without = [_elapsed_s(record) for record in placements.pop(ZERO_DELAY, ())]
+        for drives, of_drives in placements.items():
+            if without:
+                yield from _case(run, drives, of_drives, fmean(without), profiles)
+
+
+def _case(run: str, placement: str, records: Sequence[Record], without_s: float, profiles: Path) -> Iterator[Case]:
+    drives = drives_of_trial(records[0].trial, profiles)
+    trials = [trial for record in records if drives and (trial := _of_trial(record, drives))]
+    if len(trials) < len(records):
+        return
+    job = f"{records[0].trial.workload.name} on {records[0].trial.engine}"
+    kinds = [kind for kind in trials[0].likely if all(kind in trial.likely for trial in trials)]
+    yield Case(
+        run, job, placement, fmean(map(_elapsed_s, records)), without_s,
+        {kind: _mean([trial.likely[kind] for trial in trials]) for kind in kinds},
+        fmean(trial.bound_s for trial in trials), max(trial.depth for trial in trials),
+    )  # fmt: skip
+
+
+class _Trial(NamedTuple):
+    likely: Mapping[str, Likely]
+    bound_s: float
+    depth: float
+
+
+def _of_trial(record: Record, drives: Mapping[str, Drives]) -> _Trial | None:
+    """What is likely of all jobs of a trial; None where one of them is no past job."""
+    nodes = len({device.node for device in record.devices})
+    jobs = [past for job in record.jobs if (past := past_job(job, nodes))]
+    if len(jobs) < len(record.jobs):
+        return None
+    cache = record.trial.cluster.page_cache_bytes
+    all_s = sum(job.elapsed_s for job in jobs)
+    bounds = [bound_of(job, drives) for job in jobs]
+    likely: dict[str, list[Likely | str]] = {}
+    for job, bound in zip(jobs, bounds, strict=True):
+        busy_s = {STAGE: job.elapsed_s / all_s * max(_busy_s(record))}
+        busy = Busy({}, 0.0, usual_s=busy_s, drives=len({of.name for of in drives.values()}))
+        likely.setdefault("busy drives", []).append(likely_of(job, bound, drives, busy))
+        likely.setdefault("counters", []).append(likely_of(job, bound, drives))
+        if cache:
+            likely.setdefault("page cache", []).append(likely_of(job, bound, drives, cache_bytes=cache))
+    known = {kind: [part for part in parts if isinstance(part, Likely)] for kind, parts in likely.items()}
+    return _Trial(
+        {kind: added(parts) for kind, parts in known.items() if len(parts) == len(jobs)},
+        sum(bound.seconds for bound in bounds), max(tasks_at_once(job.stages[0], nodes) for job in jobs),
+    )  # fmt: skip
+
+
+def _mean(parts: Sequence[Likely]) -> Likely:
+    total = added(parts)
+    return Likely(*(seconds / len(parts) for seconds in total[:3]), total.evidence)
+
+
+def _elapsed_s(record: Record) -> float:
+    return record.totals.elapsed_s if record.totals else 0.0
+
+
+def _busy_s(record: Record) -> list[float]:
+    return [drive.reports["run"].busy_seconds or 0.0 for drive in record.devices if "run" in drive.reports]
+
+
+def error(case: Case, saved_s: float) -> float:
+    """The time without delay that was foretold over the measured one, as a natural logarithm."""
+    return log(max(0.01, case.elapsed_s - saved_s) / case.without_s)
+
+
+def is_covered(case: Case, likely: Likely) -> bool:
+    """Whether the measured time lies in the interval, give or take its noise."""
+    return case.elapsed_s - likely.high_s <= case.without_s * (
+        1 + NOISE
+    ) and case.elapsed_s - likely.low_s >= case.without_s * (1 - NOISE)
+
+
+def rows(all_cases: Sequence[Case]) -> list[list[str]]:
+    """For each evidence how far it is off, and beside it for no change and for the bound."""
+    table = [_row("no change", all_cases, [0.0 for _ in all_cases], "")]
+    table.append(_row("at most", all_cases, [case.bound_s for case in all_cases], ""))
+    for kind in dict.fromkeys(kind for case in all_cases for kind in case.likely):
+        of_kind = [case for case in all_cases if kind in case.likely]
+        inside = sum(is_covered(case, case.likely[kind]) for case in of_kind)
+        table.append(
+            _row(kind, of_kind, [case.likely[kind].seconds for case in of_kind], f"{inside} of {len(of_kind)}")
+        )
+    return table
+
+
+def _row(name: str, of_kind: Sequence[Case], saved_s: Sequence[float], inside: str) -> list[str]:
+    errors = sorted(abs(exp(error(case, saved)) - 1) for case, saved in zip(of_kind, saved_s, strict=True))
+    ninth = errors[int(0.9 * (len(errors) - 1))]
+    return [name, str(len(errors)), percent(median(errors)), percent(ninth), percent(errors[-1]), inside]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    profiles = find_installation().profiles
+    all_cases = [
+        case for run in parser.parse_args().runs for case in cases(run.name, RunFolder(run).records()[0], profiles)
+    ]
+    table = zip(COLUMNS, zip(*rows(all_cases), strict=True), strict=True)
+    columns = [Column(head, cells, name=head == COLUMNS[0]) for head, cells in table]
+    print("\n".join(layout_table(columns, 120)))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
