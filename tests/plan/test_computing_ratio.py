@@ -38,7 +38,9 @@ def test_the_slowdown_follows_from_processors_and_processor_time():
 def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more():
     processors = Processors(24, "--node-cores")
     assert drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).slowdown == 1
-    assert drive_speed(SITE, None, processors, NodeDrives(today=1, other=6), here=2).slowdown == 2
+    speed = drive_speed(SITE, None, processors, NodeDrives(today=1, other=6, rate_mb_s=100), here=2)
+    assert speed.slowdown == 2
+    assert ratios(speed) == pytest.approx((50 / 24 / 10, 50 / 24 / 10), rel=0.01), "all processors share the disk"
     (line,) = [
         line for line in drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).lines if "share" in line
     ]
@@ -82,7 +84,10 @@ def test_what_is_not_known_is_assumed_and_said():
         "as many processors are assumed to share a drive on your nodes as here (2); --node-cores tells how many a node has",
         "so the drives have their own speed",
     )
-    assert "which a run measures first" in drive_speed(SITE, None, Processors(), DISK, here=2).lines[0]
+    assert (
+        "run-job measures that before it runs an experiment"
+        in drive_speed(SITE, None, Processors(), DISK, here=2).lines[0]
+    )
 
 
 def test_a_sample_whose_tasks_mostly_start_is_too_small():

@@ -377,6 +377,7 @@ TOLD = {
         profile="wd10ezex", assumed=14, parameters=19
     ): "The drives are emulated. 14 of 19 parameters of ",
     SlowedDrives(times_slower=8): "The drives are 8 times slower than those they are named after",
+    SlowedDrives(times_slower=6, alike=False): "The drives are up to 6 times slower than those they are named after",
 }
 BETWEEN_THE_LINES = {NotRepeated, MachineShared}
 """These change what is said of others; what is open says the first, a drive that was hardly busy the second."""

@@ -64,7 +64,7 @@ def test_slowed_drives_are_told_with_the_largest_factor():
     fast = on_drive()
     by_level = {"slow": [on_drive(slowdown=8)], "slower": [on_drive(slowdown=9)], "fast": [fast]}
     assert caveats_of(summaries_by(by_level), dict.fromkeys(by_level, True), "", repeated=True) == (
-        SlowedDrives(times_slower=9),
+        SlowedDrives(times_slower=9, alike=False),
     )
 
 

@@ -94,7 +94,7 @@ def drive_speed(
     cpus = max(_LEAST_CPUS, float(f"{here * exact:.2g}")) if exact < _LEAST_WHOLE else None
     lines = [_of_bytes(site, sample), _of_processors(a_part, processors.source, drives, here)]
     if site is not None and a_part is not None and drives.rate_mb_s:
-        drive_s_per_gb = 1000 / drives.rate_mb_s
+        drive_s_per_gb = 1000 / drives.rate_mb_s * drives.parts / drives.today
         there = site.s_per_gb / a_part / drive_s_per_gb
         of_sample = factor * site.s_per_gb / (cpus or here) / (slowdown * drive_s_per_gb)
         lines.append(
@@ -119,7 +119,7 @@ def _of_bytes(site: Computing | None, sample: Computing | None) -> str:
         )
     there = f"a GB that the job reads takes {site.s_per_gb:.3g} s of a processor on your nodes"
     if sample is None:
-        return f"{there}, and is assumed to take as long here, which a run measures first"
+        return f"{there}, and is assumed to take as long here; run-job measures that before it runs an experiment"
     return f"{there}, and {sample.s_per_gb:.3g} s here"
 
 

@@ -112,8 +112,9 @@ def slowed_notes(decision: Decision) -> Iterator[str]:
     """That emulated drives are slower than those that they are named after."""
     for caveat in decision.caveats:
         if isinstance(caveat, SlowedDrives):
+            times = f"{'' if caveat.alike else 'up to '}{caveat.times_slower} times"
             yield (
-                f"The drives are {caveat.times_slower} times slower than those they are named after, to match work "
+                f"The drives are {times} slower than those they are named after, to match work "
                 "that is slower here. Beside this machine's processors the real ones may differ far less."
             )
 

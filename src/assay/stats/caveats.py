@@ -94,10 +94,11 @@ class AssumedParameters(Frozen):
 
 
 class SlowedDrives(Frozen):
-    """Emulated drives are so many times slower than those that they are named after, at most."""
+    """Emulated drives are so many times slower than those that they are named after: all of them, or some at most."""
 
     kind: Literal["slowed-drives"] = "slowed-drives"
     times_slower: int
+    alike: bool = True
 
 
 Caveat = Annotated[
@@ -188,8 +189,8 @@ def caveats_of(
     elsewhere = tuple(level for level, any_counts in ran.items() if any_counts and level not in by_level)
     shared = sum(any(doubt.kind == MACHINE_SHARED.name for doubt in summary.doubts) for summary in summaries)
     times_slower = max((summary.times_slower for summary in summaries), default=1)
-    media = [medium for trials in by_level.values() for medium in trials[0].trial.media]
-    slowdown = max((kind_of(medium).slowdown(medium) for medium in media), default=1)
+    media = [medium for level, trials in by_level.items() if level != ZERO_DELAY for medium in trials[0].trial.media]
+    slowdowns = {kind_of(medium).slowdown(medium) for medium in media}
     caveats: list[Caveat] = []
     if nothing:
         caveats.append(NothingCounts(of=nothing))
@@ -204,8 +205,8 @@ def caveats_of(
     if network != "none" and _links_idle(summaries):
         caveats.append(LinksIdle())
     caveats += _assumed(drives)
-    if slowdown > 1:
-        caveats.append(SlowedDrives(times_slower=slowdown))
+    if max(slowdowns, default=1) > 1:
+        caveats.append(SlowedDrives(times_slower=max(slowdowns), alike=len(slowdowns) == 1))
     return tuple(caveats)
 
 
