@@ -382,6 +382,8 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
         assert "this sample is too small: the starts of its 3 tasks take about 100% of the processor time" in text
     assert [file.name for file in ran] == ["my-job-computing.yaml", "my-job.yaml", "my-job.yaml"]
     assert written(home, "my-jobs/my-job.yaml")["media"]["ssd"]["slowdown"] == 10
+    assert re.fullmatch(r"[0-9]+ms", written(home, "my-jobs/my-job.yaml")["write_back_age"])
+    plan_of(home / "my-jobs" / "my-job.yaml")
 
 
 def test_without_a_history_it_says_what_it_assumes(home):

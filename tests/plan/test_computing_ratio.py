@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from assay.model.errors import BadInputError
 from assay.plan.computing_ratio import Computing, NodeDrives, Processors, drive_speed
 
-SITE = Computing(cpu_s=920, tasks=80, read_bytes=20e9)
+SITE = Computing(cpu_s=920, tasks=80, read_bytes=20e9, elapsed_s=1200)
 """50 s of a processor for each GB, with the starts of its tasks."""
-SAMPLE = Computing(cpu_s=95, tasks=5, read_bytes=1e9)
+SAMPLE = Computing(cpu_s=95, tasks=5, read_bytes=1e9, elapsed_s=60)
 """100 s."""
 DISK = NodeDrives(rate_mb_s=100)
 BOTH = re.compile(r"a node of yours computes for ([\d.e+-]+) s, and the sample for ([\d.e+-]+) s")
@@ -32,7 +32,7 @@ def test_the_slowdown_follows_from_processors_and_processor_time():
         "a GB that the job reads takes 50 s of a processor on your nodes, and 100 s here",
         "12 processors share a drive on your nodes (--node-cores), and 2 here",
     )
-    assert speed.lines[-1] == "so the drives are 12 times slower"
+    assert speed.lines[3] == "so the drives are 12 times slower"
 
 
 def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more():
@@ -57,7 +57,7 @@ def test_drives_are_never_made_faster_but_processors_fewer():
     st.floats(1, 400), st.floats(1, 400), st.integers(1, 64), st.integers(1, 24), st.integers(1, 24), st.integers(1, 16)
 )
 def test_both_ratios_agree_as_far_as_a_whole_slowdown_allows(there, here_s, cores, today, other, here):
-    site, sample = Computing(there, 0, 1e9), Computing(here_s, 0, 1e9)
+    site, sample = Computing(there, 0, 1e9, 0), Computing(here_s, 0, 1e9, 0)
     try:
         speed = drive_speed(site, sample, Processors(cores, "x"), NodeDrives(today, other, 100), here)
     except BadInputError:
@@ -91,12 +91,26 @@ def test_what_is_not_known_is_assumed_and_said():
 
 
 def test_a_sample_whose_tasks_mostly_start_is_too_small():
-    small = Computing(cpu_s=20, tasks=12, read_bytes=3e8)
+    small = Computing(cpu_s=20, tasks=12, read_bytes=3e8, elapsed_s=15)
     speed = drive_speed(SITE, small, Processors(12, "x"), DISK, here=2)
-    assert speed.lines[-1].startswith("this sample is too small: the starts of its 12 tasks take about 60% of")
+    assert speed.lines[-2].startswith("this sample is too small: the starts of its 12 tasks take about 60% of")
     assert not any("too small" in line for line in drive_speed(SITE, SAMPLE, Processors(12, "x"), DISK, here=2).lines)
 
 
 def test_drives_that_would_be_too_slow_are_refused():
     with pytest.raises(BadInputError, match="serves 128 times the processors of this machine"):
         drive_speed(SITE, SAMPLE, Processors(128, "x"), DISK, here=2)
+
+
+def test_data_wait_in_the_page_cache_for_as_large_a_part_of_the_sample_as_of_the_job():
+    speed = drive_speed(SITE, SAMPLE, Processors(4, "x"), DISK, here=2)
+    assert speed.write_back_age_s == pytest.approx(30 * 60 / 1200)
+    assert speed.experiment_lines == ["write_back_age: 1500ms"]
+    assert (
+        "for at most 1.5 s before they are written, which are to the sample's 60 s as Linux' 30 s are"
+        in speed.lines[-1]
+    )
+    assert drive_speed(SITE, None, Processors(4, "x"), DISK, here=2).experiment_lines == []
+    long, short = SITE._replace(elapsed_s=1e6), SITE._replace(elapsed_s=50)
+    ages = [drive_speed(site, SAMPLE, Processors(), DISK, here=2).write_back_age_s for site in (long, short)]
+    assert ages == [0.1, 30], "no shorter and no longer than an experiment may say"

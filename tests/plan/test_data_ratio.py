@@ -39,13 +39,14 @@ def test_containers_that_may_take_all_leave_a_ratio_to_be_said():
 
 
 def test_a_sample_s_page_cache():
-    assert cache_bytes(2 * GIB, 4, LEAST) == GIB // 2
-    assert cache_bytes(2 * GIB, 0.25, LEAST) == 8 * GIB
-    assert cache_bytes(2 * GIB, 0.2, LEAST) is None
+    assert cache_bytes(2 * GIB, 4, LEAST, most_bytes=8 * GIB) == GIB // 2
+    assert cache_bytes(2 * GIB, 0.25, LEAST, most_bytes=8 * GIB) == 8 * GIB
+    assert cache_bytes(2 * GIB, 0.2, LEAST, most_bytes=8 * GIB) is None
+    assert cache_bytes(2 * GIB, 0.2, LEAST, most_bytes=11 * GIB) == 10 * GIB, "what is written waits there"
 
 
 def test_ample_memory_needs_no_least_sample():
-    assert cache_bytes(1 << 20, 0.2, LEAST) is None
+    assert cache_bytes(1 << 20, 0.2, LEAST, most_bytes=8 * GIB) is None
 
 
 def test_containers_that_were_assumed_are_said_to_be():
@@ -63,8 +64,8 @@ def test_times_are_readable(count, text):
 
 def test_a_sample_that_is_too_small_is_refused_with_one_that_is_not():
     with pytest.raises(BadInputError, match=r"leaves 25.0 MiB .* less than 32.0 MiB; take at least --sample 128MiB$"):
-        cache_bytes(100 << 20, 4, LEAST)
-    assert cache_bytes(128 << 20, 4, LEAST) == LEAST
+        cache_bytes(100 << 20, 4, LEAST, most_bytes=8 * GIB)
+    assert cache_bytes(128 << 20, 4, LEAST, most_bytes=8 * GIB) == LEAST
     with pytest.raises(BadInputError, match=r"name a place with at least 128 MiB, or say --ratio 3.7$"):
-        cache_bytes(120 << 20, 4, LEAST, whole=True)
-    assert cache_bytes(120 << 20, 3.7, LEAST) is not None
+        cache_bytes(120 << 20, 4, LEAST, most_bytes=8 * GIB, whole=True)
+    assert cache_bytes(120 << 20, 3.7, LEAST, most_bytes=8 * GIB) is not None

@@ -51,5 +51,7 @@ def computing_of(record: Record) -> Computing | None:
     """What the tasks of a trial did; None where they counted no processor time, or read nothing."""
     counts = counted(record)
     tasks = sum(stage.tasks for job in record.jobs for stage in job.stages)
-    computing = Computing(counts["cpu_ms"] / 1000, tasks, counts["store_read_bytes"])
+    computing = Computing(
+        counts["cpu_ms"] / 1000, tasks, counts["store_read_bytes"], summarise(record).elapsed_s or 0.0
+    )
     return computing if computing.cpu_s and computing.read_bytes else None

@@ -31,7 +31,7 @@ from assay.engine.past.job import SUCCEEDED, PastJob
 from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
-from assay.host.machine import usable_processors
+from assay.host.machine import machine_bytes, usable_processors
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import SHORT_NAMES, find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
@@ -60,6 +60,8 @@ _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
 _LEAST_CACHE_BYTES = 64 << 20
 """With so much the studies of sorts and graphs ran whole; with 49 MiB blocks could not be opened for want of it."""
+_MOST_CACHE_SHARE = 0.5
+"""Of this machine's memory: a larger page cache is not bounded."""
 _COUNTED = re.compile(r"([1-9][0-9]{0,2})x(.+)")
 _FIRST_LINE = "# Written by `assay run-job`, which writes it anew while nobody edits it. Digest: "
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
@@ -141,7 +143,7 @@ class JobTest(NamedTuple):
                 *of_several(self.shape),
                 *filter(None, [self.replaced]),
             ],
-            memory=[self.memory.line, *([] if speed.cpus is None else [f"cpus: {speed.cpus:g}"])],
+            memory=[self.memory.line, *speed.experiment_lines],
             now_speed=of_now,
             other_speed=of_other,
         )
@@ -476,7 +478,9 @@ def _known(
     node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
     if past is None or not whole:
         return SiteFacts(node, settings, processors=processors)
-    computing = Computing(past.whole.cpu_ms / 1000, past.whole.tasks, whole) if past.whole.cpu_ms else None
+    computing = (
+        Computing(past.whole.cpu_ms / 1000, past.whole.tasks, whole, past.elapsed_s) if past.whole.cpu_ms else None
+    )
     return SiteFacts(node, settings, past.reduces / whole if past.reduces else None, computing, processors)
 
 
@@ -534,7 +538,9 @@ def _memory(
     how = "" if ratio is not None else f": {known.node.text}"
     said = ratio is not None
     ratio = ratio or known.node.ratio()
-    budget = cache_bytes(sample.bytes, ratio, _LEAST_CACHE_BYTES, whole=sample.is_all)
+    budget = cache_bytes(
+        sample.bytes, ratio, _LEAST_CACHE_BYTES, most_bytes=_MOST_CACHE_SHARE * machine_bytes(), whole=sample.is_all
+    )
     if budget is None:
         times = times_text(1 / ratio) if ratio else "any number of"
         only = "" if said or whole_bytes > sample.of_bytes else (

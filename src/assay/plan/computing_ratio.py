@@ -8,6 +8,7 @@ has the first half of it, a trial without storage delays that of the sample.
 from typing import NamedTuple
 
 from assay.model.errors import BadInputError
+from assay.plan.experiment import LEAST_AGE_S, MOST_AGE_S
 
 START_CPU_S = 1.0
 """Processor time of the start of a task's process, which its counters leave out: about a second, assumed."""
@@ -22,11 +23,15 @@ _LEAST_WHOLE = 0.9
 
 
 class Computing(NamedTuple):
-    """What a job's tasks did: their processor time by its counters, their number, and bytes read of file systems."""
+    """What a job's tasks did: their processor time by its counters, their number, and bytes read of file systems.
+
+    `elapsed_s` is how long the job took.
+    """
 
     cpu_s: float
     tasks: int
     read_bytes: float
+    elapsed_s: float
 
     @property
     def s_per_gb(self) -> float:
@@ -66,12 +71,23 @@ class DriveSpeed(NamedTuple):
     """How slow a test's drives are made, and why.
 
     All that they do takes `slowdown` times as long; `cpus` bounds the processors where the drives would have to be
-    faster than they are. `lines` say in sentences what was matched.
+    faster than they are. `write_back_age_s` is to the sample's time as the kernel's 30 s are to the job's, None where
+    either is not known. `lines` say in sentences what was matched.
     """
 
     slowdown: int
     cpus: float | None
+    write_back_age_s: float | None
     lines: tuple[str, ...]
+
+    @property
+    def experiment_lines(self) -> list[str]:
+        """What an experiment says of it beside its drives."""
+        age_s = self.write_back_age_s
+        return [
+            *([] if self.cpus is None else [f"cpus: {self.cpus:g}"]),
+            *([] if age_s is None else [f"write_back_age: {round(1000 * age_s)}ms"]),
+        ]
 
 
 def drive_speed(
@@ -108,7 +124,14 @@ def drive_speed(
             f"{sample.starts_share:.0%} of the processor time of their own work, and should take at most "
             f"{MOST_OF_STARTS:.0%}; take a larger --sample, or longer tasks (a larger dfs.blocksize)"
         )
-    return DriveSpeed(slowdown, cpus, tuple(lines))
+    age_s = None
+    if site is not None and sample is not None and site.elapsed_s:
+        age_s = min(MOST_AGE_S, max(LEAST_AGE_S, MOST_AGE_S * sample.elapsed_s / site.elapsed_s))
+        lines.append(
+            f"data wait in the page cache for at most {age_s:.2g} s before they are written, which are to the sample's "
+            f"{sample.elapsed_s:.0f} s as Linux' {MOST_AGE_S:g} s are to the job's {site.elapsed_s:,.0f} s"
+        )
+    return DriveSpeed(slowdown, cpus, age_s, tuple(lines))
 
 
 def _of_bytes(site: Computing | None, sample: Computing | None) -> str:

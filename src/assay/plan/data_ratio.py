@@ -10,7 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
 
 AMPLE = 4
-"""With so many times the input left for files, a trial's page cache has no bound."""
+"""With so many times the input left for files, a trial's page cache needs no bound for what is read."""
 _NEAR = 0.8
 """So large a part of a ratio is near enough to be proposed in its place."""
 
@@ -80,14 +80,17 @@ def times_text(count: float) -> str:
     return f"{count:,.0f}" if count >= 100 else f"{count:.3g}"
 
 
-def cache_bytes(sample_bytes: int, ratio: float, least_bytes: int, *, whole: bool = False) -> int | None:
-    """The page cache that has the ratio to a sample; None where it needs no bound.
+def cache_bytes(
+    sample_bytes: int, ratio: float, least_bytes: int, *, most_bytes: float, whole: bool = False
+) -> int | None:
+    """The page cache that has the ratio to a sample, so that as much of what is written waits there.
 
-    `whole` tells that the sample is all that its place has. Raises BadInputError for a sample that is too small.
+    None where it needs no bound for what is read, and would be above `most_bytes` or below the least. `whole` tells
+    that the sample is all that its place has. Raises BadInputError for a sample that is too small.
     """
-    if ratio * AMPLE < 1:
-        return None
     budget = round(sample_bytes / ratio)
+    if ratio * AMPLE < 1 and not least_bytes <= budget <= most_bytes:
+        return None
     if budget < least_bytes:
         least_mib = math.ceil(least_bytes * ratio / (1 << 20))
         near = math.floor(10 * sample_bytes / least_bytes) / 10
