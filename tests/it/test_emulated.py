@@ -19,8 +19,9 @@ from threading import Timer
 import pytest
 
 from assay.host.files import opened
-from assay.host.lease import Lease, leases
+from assay.host.lease import Lease, leases, release_stale
 from assay.host.mounts import below, mounts
+from assay.host.write_back import VM, age_dirty_pages
 from assay.media.emulated.attachment import (
     MAKE,
     PURPOSE,
@@ -44,6 +45,7 @@ pytestmark = [pytest.mark.it, pytest.mark.alone]
 
 MIB = 1 << 20
 SIZE = 2 << 30
+AGES = ("dirty_expire_centisecs", "dirty_writeback_centisecs")
 CHECKS = {"ext4": ("e2fsck", "-fn"), "xfs": ("xfs_repair", "-n")}
 
 
@@ -516,3 +518,50 @@ def test_where_nothing_is_built_the_error_says_so(place):
     with pytest.raises(BadInputError, match=r"medium 'drive': the drive emulator is not built: run setup/prepare"):
         medium(place).check()
     assert ROOT.is_dir()
+
+
+def written_bytes(device):
+    """What the kernel has written to a block device."""
+    return 512 * int(Path(f"/sys/block/{device.name}/stat").read_text(encoding="ascii").split()[6])
+
+
+def sysctl(name):
+    return int((VM / name).read_text())
+
+
+def test_data_reach_the_drive_at_the_node_s_age_and_within_its_limit_and_the_machine_s_own_come_back(place):
+    before = [sysctl(name) for name in AGES]
+    drive = medium(place)
+    drive.hold_back(64 * MIB)
+    with drive.attached() as directory, Lease(place.installation.state, "test") as lease:
+        assert age_dirty_pages(lease, 1.0) == ""
+        device = drive.watched_disk().device
+        assert drive.doubts() == ()
+        start = written_bytes(device)
+        (directory / "file").write_bytes(bytes(256 * MIB))
+        assert written_bytes(device) - start >= (256 - 64 - 8) * MIB, "no more than the limit waits"
+        wait_for(lambda: written_bytes(device) - start >= 256 * MIB, 5)
+    assert [sysctl(name) for name in AGES] == before
+
+
+AGING = """
+import sys, time
+from pathlib import Path
+from assay.host.lease import Lease
+from assay.host.write_back import age_dirty_pages
+print(age_dirty_pages(Lease(Path(sys.argv[1]), "test"), 1.0), flush=True)
+time.sleep(300)
+"""
+
+
+def test_the_machine_s_own_age_comes_back_after_a_kill(place):
+    before = [sysctl(name) for name in AGES]
+    command = [sys.executable, "-c", AGING, str(place.installation.state)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as owner:
+        assert owner.stdout is not None
+        assert owner.stdout.readline() == b"\n"
+        assert [sysctl(name) for name in AGES] == [100, 16]
+        owner.kill()
+    release_stale(place.installation.state)
+    assert [sysctl(name) for name in AGES] == before

@@ -76,3 +76,12 @@ def test_it_is_a_doubt_of_the_plan(tmp_path):
     text = GOOD.replace("[defaults, customs]", "defaults")
     (doubt,) = plan_of(tmp_path, f"{text}engine: [mapreduce, spark]\n", words).doubts
     assert doubt.what == "tasks at once: mapreduce 6 in 6.0 GiB, spark 8 in 6.0 GiB"
+
+
+def test_the_number_of_tasks_at_once_is_a_factor(tmp_path):
+    """As docs/reference/experiment.md, "Tasks at once", has it."""
+    levels = {"864": 1, "1344": 2, "2304": 4}
+    text = f"settings: small\nhadoop:\n  yarn.nodemanager.resource.memory-mb: [{', '.join(levels)}]\n"
+    plan = plan_of(tmp_path, f"experiment: demo\nworkloads: testdfsio\nmedia: {{hdd: wd10ezex}}\n{text}")
+    offered = {trial.levels["yarn.nodemanager.resource.memory-mb"]: share_of(trial).tasks for trial in plan.trials}
+    assert offered == levels
