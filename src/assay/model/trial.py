@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from assay.model.base import Bytes, Frozen, Number
-from assay.model.cluster import AUTO, OF_HOST, OF_NODE, Dilation, TrialCluster, nodes_level
+from assay.model.cluster import AUTO, OF_HOST, Dilation, TrialCluster, nodes_level
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
@@ -433,7 +433,7 @@ FACTORS = (
     Factor("network", "cluster.network", "cluster.network", parse=read_networks, usual={NONE}),
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={ALL}),
-    Factor("write_back", "write_back", "cluster.write_back", usual={OF_NODE, OF_HOST}),
+    Factor("write_back", "write_back", "cluster.write_back", usual={OF_HOST}),
     Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={ALL}),
     Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}, choice=False),
     Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
