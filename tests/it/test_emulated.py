@@ -520,6 +520,18 @@ def test_where_nothing_is_built_the_error_says_so(place):
     assert ROOT.is_dir()
 
 
+@pytest.mark.parametrize("profile", ["wd10ezex", "intel-p4500-1tb"])
+def test_the_queue_of_an_attached_drive_is_as_its_facts_say(place, profile):
+    """Also on kernels that raise the read-ahead when another limit is set."""
+    drive = medium(place, profile=profile)
+    with drive.attached():
+        queue = Path("/sys/block") / drive.watched_disk().device.name / "queue"
+        facts = drive.facts()
+        assert int((queue / "read_ahead_kb").read_text()) == facts["read_ahead_kb"] == 128
+        assert (queue / "rotational").read_text().strip() == str(int(facts["rotational"]))
+        assert f"[{facts['scheduler']}]" in (queue / "scheduler").read_text()
+
+
 def written_bytes(device):
     """What the kernel has written to a block device."""
     return 512 * int(Path(f"/sys/block/{device.name}/stat").read_text(encoding="ascii").split()[6])

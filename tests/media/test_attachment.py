@@ -28,7 +28,7 @@ figures:
 
 STEPS = [
     "emulator", "losetup", "scheduler=none", "nr_requests=32", "rotational=1", "scheduler=mq-deadline",
-    "read_ahead_kb=128", "max_sectors_kb=1024", "mkfs.ext4", "measure", "mount", "ask begin",
+    "max_sectors_kb=1024", "read_ahead_kb=128", "mkfs.ext4", "measure", "mount", "ask begin",
 ]  # fmt: skip
 UNDONE = ["ask report", "shut down mount", "unmount mount", "detach /dev/loop7", "ask stop", "unmount drive"]
 
