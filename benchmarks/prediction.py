@@ -4,7 +4,8 @@ RUN are runs with two placements or more on emulated drives. For each two placem
 the time on the second is predicted from the time on the first and from how long the drives were busy on either, and
 compared with the time that was measured: means over the repetitions. So the table says how well the network of queues
 foretells a job's time once the drives' busy times are known. Where trials kept their requests, a second table says how
-well these busy times are foretold by replaying the requests. Nothing is fitted to one case alone: TASKS_AT_ONCE is one
+well `assay predict` foretells these busy times and the jobs' times from one placement's trials, stage by stage, and
+how well one formula for the whole job would. Nothing is fitted to one case alone: TASKS_AT_ONCE is one
 number for all.
 """
 
@@ -18,15 +19,18 @@ from typing import NamedTuple
 from assay.cli.context import find_installation
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile
+from assay.model.demand import DriveDemand, OtherDrive, StageDemand
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
-from assay.predict.drives import DrivePrediction, predict_drive
+from assay.predict.drives import demands_on
+from assay.predict.predictor import DrivePrediction, on_drive, predictions
+from assay.record.demands import measured_run
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent
 from assay.stats.closed_network import TASKS_AT_ONCE, computing_time, network_time
 from assay.stats.sample import is_valid
-from assay.stats.trial_summary import summarise
+from assay.stats.trial_summary import summaries_of, summarise
 
 COLUMNS = ("predictor", "cases", "median error", "90th percentile", "greatest")
 
@@ -39,7 +43,10 @@ class Measured(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """A job's prediction from one placement on another, and what was measured there."""
+    """A job's prediction from one placement on another, and what was measured there.
+
+    `one_formula_s` is the time that the network gives for the job as a whole, not stage by stage.
+    """
 
     job: str
     before: str
@@ -47,6 +54,7 @@ class Replayed(NamedTuple):
     busy_s: float
     measured_busy_s: float
     prediction: DrivePrediction
+    one_formula_s: float
     measured_s: float
 
 
@@ -153,42 +161,81 @@ def covered(all_cases: Sequence[Case]) -> int:
     return sum(abs(error) <= interval_95([other for name, other in errors if name != run]) for run, error in errors)
 
 
+ROLES_ON_SSD, FROM, ROLES_TO = "local-directories-on-ssd", "hdd", "ssd"
+"""The placement with one role on another drive in `experiments/prediction.yaml`, and which drives it has."""
+
+
 def replayed(folder: RunFolder) -> list[Replayed]:
     """What `assay predict` says of each placement from each other one, beside what was measured.
 
-    Of placements on one emulated drive, in a run that kept its requests.
+    Of placements on one emulated drive, and of the one with local directories on another, in a run that kept its
+    requests.
     """
-    installation = find_installation()
-    emulator = Emulator(installation)
+    plan = folder.plan()
+    summaries = [summary for summary in summaries_of(folder, plan)[0] if is_valid(summary)]
     profiles = {
-        trial.placement.name: find_profile(str((trial.media[0].model_extra or {})["profile"]), installation.profiles)
-        for trial in folder.plan().trials
+        trial.placement.name: str((trial.media[0].model_extra or {})["profile"])
+        for trial in plan.trials
         if trial.keep_requests and len(trial.media) == 1 and not trial.zero_delay
     }
-    predictions = {
-        (before, after): predict_drive(folder, profile, None, emulator.replay, before)
+    pairs = [
+        (before, OtherDrive(name=after, profile=profile))
         for before in profiles
         for after, profile in profiles.items()
-    }
-    return [
-        Replayed(
-            job=f"{prediction.factors['workload']} on {prediction.factors['engine']}",
-            before=before,
-            after=after,
-            busy_s=fmean(max(trial.busy_there_s) for trial in prediction.trials),
-            measured_busy_s=fmean(max(trial.busy_s) for trial in there.trials),
-            prediction=prediction,
-            measured_s=there.elapsed_s,
-        )
-        for (before, after), groups in predictions.items()
-        for prediction in groups
-        for there in predictions[after, after]
-        if before != after and there.factors == prediction.factors
+        if before != after
     ]
+    if ROLES_ON_SSD in plan.placements:
+        pairs.append((FROM, OtherDrive(name=ROLES_ON_SSD, profile=profiles[ROLES_TO], roles=("intermediate",))))
+    cases = []
+    for before, drive in pairs:
+        run = measured_run(folder, plan, summaries)._replace(demands=_demands(folder, drive, before))
+        there = measured_run(folder, plan, summaries)._replace(demands=_demands(folder, drive, drive.name))
+        own = {demand.trial: demand for demand in there.demands}
+        for prediction in predictions(run):
+            measured = [
+                summary
+                for summary in summaries
+                if summary.trial.placement.name == drive.name
+                and {**summary.factors, "placement": ""} == {**prediction.factors, "placement": ""}
+            ]
+            cases.append(
+                Replayed(
+                    job=f"{prediction.factors['workload']} on {prediction.factors['engine']}",
+                    before=before,
+                    after=drive.name,
+                    busy_s=fmean(trial.busy_there_s for trial in prediction.trials),
+                    measured_busy_s=fmean(on_drive(own[summary.id]).busy_s for summary in measured),
+                    prediction=prediction,
+                    one_formula_s=fmean(
+                        on_drive(_whole(demand)).predicted_s
+                        for demand in run.demands
+                        if demand.trial in {trial.trial for trial in prediction.trials}
+                    ),
+                    measured_s=fmean(summary.elapsed_s or 0.0 for summary in measured),
+                )
+            )
+    return cases
+
+
+def _demands(folder: RunFolder, drive: OtherDrive, placement: str) -> list[DriveDemand]:
+    installation = find_installation()
+    profile = find_profile(drive.profile, installation.profiles)
+    return demands_on(folder, drive, profile, Emulator(installation).replay, placement)
+
+
+def _whole(demand: DriveDemand) -> DriveDemand:
+    """A demand as one formula for the whole job takes it: all stages are one."""
+    busy, there = ([stage.busy_s for stage in demand.stages], [stage.busy_there_s for stage in demand.stages])
+    whole = StageDemand(
+        stage="all", elapsed_s=sum(stage.elapsed_s for stage in demand.stages),
+        busy_s=tuple(map(sum, zip(*busy, strict=True))), busy_there_s=tuple(map(sum, zip(*there, strict=True))),
+    )  # fmt: skip
+    return demand.model_copy(update={"stages": (whole,)})
 
 
 REPLAY_COLUMNS = (
-    "job", "from", "to", "busy, replayed", "measured", "error", "time, predicted", "measured", "error", "in interval",
+    "job", "from", "to", "busy, replayed", "measured", "error", "time, predicted", "measured", "error",
+    "error of one formula", "in interval",
 )  # fmt: skip
 
 
@@ -199,6 +246,7 @@ def replay_rows(cases: Sequence[Replayed]) -> list[tuple[str, ...]]:
             case.job, case.before, case.after, f"{case.busy_s:.1f}", f"{case.measured_busy_s:.1f}",
             f"{case.busy_s / case.measured_busy_s - 1:+.0%}", f"{case.prediction.predicted_s:.1f}",
             f"{case.measured_s:.1f}", f"{case.prediction.predicted_s / case.measured_s - 1:+.0%}",
+            f"{case.one_formula_s / case.measured_s - 1:+.0%}",
             "yes" if case.prediction.low_s <= case.measured_s <= case.prediction.high_s else "no",
         )
         for case in cases

@@ -72,6 +72,7 @@ _NAMES = {
     "WorkloadEntry": "[workload](#workloads)",
     "DatasetEntry": "[dataset](#datasets)",
     "MediumEntry": "[medium](#media)",
+    "PredictEntry": "[drive](#predicted-drives)",
     "PlacementEntry": "[placement](#placement)",
     "Profile": "[profile](#profiles)",
     "ClusterEntry": "[cluster](#cluster)",

@@ -7,9 +7,11 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.media.emulated.attachment import missing
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile
+from assay.model.demand import OtherDrive
 from assay.model.doubt import Outcome
 from assay.model.record import SeriesKey, Span
-from assay.predict.drives import predict_drive
+from assay.predict.drives import demands_on
+from assay.predict.predictor import on_drive
 from assay.record.folder import RunFolder
 from assay.stats.blocked import blocked_phases, clock_shares
 from assay.stats.tasks import critical_path
@@ -197,10 +199,11 @@ def test_the_signature_holds_all_bytes_of_the_disk(folder, record, amount):
 def test_the_kept_requests_replay_to_the_time_that_the_drive_was_busy(folder, record):
     emulator = Emulator(find_installation())
     profile = find_profile("samsung-840-evo-120gb", find_installation().profiles)
-    (prediction,) = predict_drive(folder, profile, None, emulator.replay)
-    (trial,) = prediction.trials
-    assert trial.busy_s == [pytest.approx(record.reports_of("ssd")[0]["run"].busy_seconds, rel=0.2)]
-    assert trial.busy_there_s == [pytest.approx(trial.busy_s[0], rel=0.15)]
+    (demand,) = demands_on(folder, OtherDrive.on("ssd", "samsung-840-evo-120gb", ()), profile, emulator.replay)
+    assert [stage.stage for stage in demand.stages] == ["sort map", "sort reduce"]
+    trial = on_drive(demand)
+    assert trial.busy_s == pytest.approx(record.reports_of("ssd")[0]["run"].busy_seconds, rel=0.2)
+    assert trial.busy_there_s == pytest.approx(trial.busy_s, rel=0.15)
     assert trial.predicted_s == pytest.approx(trial.elapsed_s, rel=0.05)
 
 

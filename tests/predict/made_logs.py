@@ -21,11 +21,11 @@ def a_log(busy_s, medium="disk", roles=("input",), dropped=0):
     )  # fmt: skip
 
 
-def write_run(path, *logs, seconds=(10.0, 10.2), **changes):
-    """A run folder with a trial for each time, all of which have these logs."""
+def write_run(path, *logs, seconds=(10.0, 10.2), attempts=(), **changes):
+    """A run folder with a trial for each time, all of which have these logs and attempts."""
     trials = [a_trial(number, repetition=number) for number in range(1, len(seconds) + 1)]
     folder = RunFolder(path)
     folder.create(a_plan(*trials))
     for trial, elapsed_s in zip(trials, seconds, strict=True):
-        folder.write(TrialResult(a_record(trial, elapsed_s, **changes), requests=logs))
+        folder.write(TrialResult(a_record(trial, elapsed_s, **changes), attempts=attempts, requests=logs))
     return folder

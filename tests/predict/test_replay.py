@@ -26,10 +26,10 @@ WHOLE = [Span(begin_ms=0, end_ms=10_000)]
 
 def test_time_with_any_request_is_counted_once():
     log = a_log((0, 100, 0), (50, 100, 1), (1000, 10, 0), (990, 15, 0))
-    assert busy_s(log, WHOLE) == pytest.approx(0.150 + 0.020)
-    assert busy_s(log, WHOLE, {"input"}) == pytest.approx(0.100 + 0.020)
-    assert busy_s(log, [Span(begin_ms=500, end_ms=995)]) == pytest.approx(0.015)
-    assert busy_s(log, []) == 0
+    assert busy_s(log, WHOLE) == [pytest.approx(0.150 + 0.020)]
+    assert busy_s(log, WHOLE, {"input"}) == [pytest.approx(0.100 + 0.020)]
+    parts = [Span(begin_ms=0, end_ms=500), Span(begin_ms=500, end_ms=995), Span(begin_ms=1001, end_ms=2000)]
+    assert busy_s(log, parts) == [pytest.approx(0.150), pytest.approx(0.015), 0]
 
 
 def half_as_long(_, records):
@@ -41,8 +41,8 @@ def half_as_long(_, records):
 
 def test_another_drive_gets_the_requests_of_some_roles_from_all_drives():
     logs = [a_log((0, 100, 0), (2000, 100, 1)), a_log((500, 40, 1), medium="other")]
-    assert busy_elsewhere_s(logs, WHOLE, None, None, half_as_long) == pytest.approx(0.120)
-    assert busy_elsewhere_s(logs, WHOLE, {"intermediate"}, None, half_as_long) == pytest.approx(0.070)
+    assert busy_elsewhere_s(logs, WHOLE, None, None, half_as_long) == [pytest.approx(0.120)]
+    assert busy_elsewhere_s(logs, WHOLE, {"intermediate"}, None, half_as_long) == [pytest.approx(0.070)]
 
 
 def test_requests_outside_the_jobs_are_answered_and_not_counted():
@@ -53,7 +53,7 @@ def test_requests_outside_the_jobs_are_answered_and_not_counted():
         return half_as_long(profile, records)
 
     log = a_log((0, 100, 0), (2000, 100, 1))
-    assert busy_elsewhere_s([log], [Span(begin_ms=1000, end_ms=3000)], None, None, drive) == pytest.approx(0.050)
+    assert busy_elsewhere_s([log], [Span(begin_ms=1000, end_ms=3000)], None, None, drive) == [pytest.approx(0.050)]
     assert asked == [2]
 
 

@@ -53,5 +53,6 @@ def test_a_time_lies_within_its_interval(changes):
         PredictedTrial(**{"like": "x", "levels": {}, "elapsed_s": 5, "low_s": 4, "high_s": 7, "basis": "b", **changes})
 
 
-def test_no_predictor_is_the_core_s():
-    assert list(PREDICTORS) == []
+def test_the_core_predicts_from_replayed_requests_alone():
+    assert list(PREDICTORS) == ["replay"]
+    assert predictions_of(a_measured_run(a_plan(TRIAL), [a_record(TRIAL)])) == []

@@ -38,6 +38,7 @@ def test_equally_busy_stations_and_idle_ones_are_no_difficulty():
     assert network_time([10, 0], 1.7) == 10
     assert network_time([]) == 0
     assert network_time([10, 10, 10], 1000) == pytest.approx(10, rel=0.01)
+    assert network_time([10] * 13, 1.7) == pytest.approx(10 * (13 + 0.7) / 1.7, rel=0.001)
 
 
 def test_drives_that_explain_all_of_a_time_leave_no_computing():

@@ -16,9 +16,9 @@ from assay.media.emulated.attachment import missing
 from assay.media.emulated.ceiling import WORDS, Ceiling, known_ceiling, measure_ceiling
 from assay.media.emulated.emulator import Emulator, FigureSpec
 from assay.media.emulated.medium import EMULATED, EmulatedMedium, EmulatedOptions
-from assay.media.emulated.profile import SHORT_NAMES, find_profile, profile_names
+from assay.media.emulated.profile import find_profile, profile_names
 from assay.model.base import LEAST_BYTES
-from assay.model.drive_profile import DriveProfile, Figure
+from assay.model.drive_profile import SHORT_NAMES, DriveProfile, Figure
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import HOW, bytes_text, size_of

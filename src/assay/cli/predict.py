@@ -1,71 +1,103 @@
 """`assay predict`: the time of a run's jobs on a drive that did not run."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from assay.cli.context import UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.profile import SHORT_NAMES, find_profile
-from assay.model.errors import AssayError
-from assay.predict.drives import DrivePrediction, predict_drive
+from assay.media.emulated.profile import find_profile
+from assay.model.demand import OtherDrive
+from assay.model.drive_profile import SHORT_NAMES, DriveProfile
+from assay.model.errors import AssayError, BadInputError
+from assay.model.installation import Installation
+from assay.model.trial import Plan
+from assay.predict.drives import demands_on
+from assay.predict.predictor import DrivePrediction, lies_on, predictions
+from assay.record.demands import keep_demands, measured_run
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent, print_line, seconds_text
-
-VERDICTS = {True: "worth it", False: "not worth it", None: "not known"}
+from assay.stats.trial_summary import summaries_of
 
 
 @click.command()
 @click.argument("folder", type=UserPath(), metavar="RUN")
 @click.option(
-    "--media", "drive", required=True, metavar="PROFILE",
+    "--media", "media", required=True, metavar="PROFILE",
     help="The drive: a shipped profile (`assay media list`), hdd, ssd or nvme for a usual one, or a YAML file.",
 )  # fmt: skip
 @click.option("--role", "roles", multiple=True, help="Only data of this role lie on it; may be given several times.")
 @click.option("--from", "placement", help="The placement to predict from; by default the first of the plan.")
 @json_option()
-def predict(folder: Path, drive: str, roles: tuple[str, ...], placement: str | None, *, as_json: bool) -> None:
+def predict(folder: Path, media: str, roles: tuple[str, ...], placement: str | None, *, as_json: bool) -> None:
     """Predict how long a run's jobs take on another drive, without running them there.
 
     The run must have kept the requests to its drives (`keep_requests: true`). They are given to the other drive in
-    virtual time; how long that is busy with them, and what the job computes, give its time.
+    virtual time; how long that is busy with them, and what the job computes, give its time. Reports of the run have
+    the prediction from then on.
 
     \b
     Example:  assay predict runs/quickstart --media nvme
               assay predict runs/sort --media nvme --role intermediate
     """
     installation = find_installation()
+    run = RunFolder(folder)
+    drive = drive_named(media, roles, _profiles_of(run.plan()))
+    demands = demands_on(run, drive, checked_profile(drive, installation), Emulator(installation).replay, placement)
+    keep_demands(run, demands)
+    plan = run.plan()
+    predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
+    if as_json:
+        print_json([_as_json(prediction) for prediction in predicted])
+    else:
+        _print(predicted, open_console())
+
+
+def drive_named(name: str, roles: tuple[str, ...] = (), profiles: Mapping[str, str] = {}) -> OtherDrive:
+    """The drive that somebody means by a name: one of the run's own, a usual one, or a profile."""
+    return OtherDrive.on(name, profiles.get(name) or SHORT_NAMES.get(name, name), roles)
+
+
+def _profiles_of(plan: Plan) -> Mapping[str, str]:
+    """The profiles of a plan's emulated drives, by the media's names."""
+    media = {medium.name: medium.model_extra or {} for trial in plan.trials for medium in trial.media}
+    return {name: str(fields["profile"]) for name, fields in media.items() if "profile" in fields}
+
+
+def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfile:
+    """The profile of a drive. Raises AssayError without the emulator, BadInputError for an unknown or wrong profile."""
     emulator = Emulator(installation)
     if (reason := emulator.missing()) is not None:
         raise AssayError(f"predicting needs the drive emulator, and {reason}")
-    profile = find_profile(SHORT_NAMES.get(drive, drive), installation.profiles)
+    profile = find_profile(drive.profile, installation.profiles)
     emulator.check(profile)
-    predictions = predict_drive(RunFolder(folder), profile, roles or None, emulator.replay, placement)
-    if as_json:
-        print_json([_as_json(prediction, profile.name) for prediction in predictions])
-        return
-    console = open_console()
-    lies = f"data of {', '.join(roles)}" if roles else "all data"
-    replaced = predictions[0].trials[0].replaced
-    of_several = f" of {', '.join(replaced[:-1])} and {replaced[-1]} together" if len(replaced) > 1 else ""
-    print_line(console, f"Predicted with {lies}{of_several} on one {profile.title}; no trial ran on it.")
+    return profile
+
+
+def _print(predicted: list[DrivePrediction], console: Console) -> None:
+    first = predicted[0]
+    print_line(console, f"Predicted with {lies_on(first.demand)}; no trial ran on it.")
     varying = [
         name
-        for name in predictions[0].factors
-        if name == "workload" or len({prediction.factors[name] for prediction in predictions}) > 1
+        for name in first.factors
+        if name == "workload" or len({prediction.factors[name] for prediction in predicted}) > 1
     ]
     columns = [
-        *(Column(name, [prediction.factors[name] for prediction in predictions], name=True) for name in varying),
-        Column(f"on {predictions[0].placement}", [seconds_text(prediction.elapsed_s) for prediction in predictions]),
-        Column("predicted", [seconds_text(prediction.predicted_s) for prediction in predictions]),
-        Column("95 % interval", [_interval(prediction) for prediction in predictions]),
-        Column("saves", [percent(1 - prediction.predicted_s / prediction.elapsed_s) for prediction in predictions]),
-        Column("verdict", [VERDICTS[prediction.worth] for prediction in predictions]),
+        *(Column(name, [prediction.factors[name] for prediction in predicted], name=True) for name in varying),
+        Column(f"on {first.placement}", [seconds_text(prediction.elapsed_s) for prediction in predicted]),
+        Column("predicted", [seconds_text(prediction.predicted_s) for prediction in predicted]),
+        Column("95 % interval", [_interval(prediction) for prediction in predicted]),
+        Column("saves", [percent(1 - prediction.predicted_s / prediction.elapsed_s) for prediction in predicted]),
+        Column("verdict", [prediction.verdict for prediction in predicted]),
     ]
     print_line(console, "\n".join(layout_table(columns, console.width)))
-    for reason in dict.fromkeys(prediction.reason for prediction in predictions if prediction.reason):
+    for reason in dict.fromkeys(prediction.reason for prediction in predicted if prediction.reason):
         print_line(console, f"Not known: {reason}.")
+    for cure in dict.fromkeys(prediction.surer for prediction in predicted):
+        print_line(console, f"To be surer: {cure}.")
     print_line(console, "The interval is that of predictions of measured jobs; see docs/explanation/prediction.md.")
 
 
@@ -73,10 +105,28 @@ def _interval(prediction: DrivePrediction) -> str:
     return f"{seconds_text(prediction.low_s)} to {seconds_text(prediction.high_s)}"
 
 
-def _as_json(prediction: DrivePrediction, drive: str) -> dict[str, object]:
+def _as_json(prediction: DrivePrediction) -> dict[str, object]:
     return {
-        "factors": dict(prediction.factors), "from": prediction.placement, "drive": drive,
-        "elapsed_s": prediction.elapsed_s, "predicted_s": prediction.predicted_s, "low_s": prediction.low_s,
-        "high_s": prediction.high_s, "verdict": VERDICTS[prediction.worth], "reason": prediction.reason,
-        "trials": [trial._asdict() for trial in prediction.trials],
+        "factors": dict(prediction.factors), "from": prediction.placement, "drive": prediction.drive.profile,
+        "level": prediction.drive.name, "roles": prediction.drive.roles, "elapsed_s": prediction.elapsed_s,
+        "predicted_s": prediction.predicted_s, "low_s": prediction.low_s, "high_s": prediction.high_s,
+        "verdict": prediction.verdict, "reason": prediction.reason, "basis": prediction.basis,
+        "surer": prediction.surer, "trials": [trial._asdict() for trial in prediction.trials],
     }  # fmt: skip
+
+
+def check_predicted(plan: Plan, installation: Installation) -> None:
+    """Raise AssayError where a drive that a plan names can't be predicted on, before anything starts."""
+    for drive in plan.predict:
+        checked_profile(drive, installation)
+
+
+def predict_planned(folder: RunFolder, installation: Installation, console: Console) -> None:
+    """Keep what a run's trials would ask of the drives that its plan names; say of which that is not known, and why."""
+    emulator = Emulator(installation)
+    for drive in folder.plan().predict:
+        try:
+            profile = checked_profile(drive, installation)
+            keep_demands(folder, demands_on(folder, drive, profile, emulator.replay))
+        except BadInputError as error:
+            print_line(console, f"{drive.name} is not predicted: {error}")

@@ -26,6 +26,7 @@ from assay.cli.context import (
 from assay.cli.dry_run import dry_run_of, print_needs
 from assay.cli.experiment_keys import KeysCommand, key_options
 from assay.cli.experiments import find_shipped
+from assay.cli.predict import check_predicted, predict_planned
 from assay.cli.programs import fetch_programs
 from assay.cli.report import report_run
 from assay.host.interrupts import interruptible
@@ -147,6 +148,7 @@ def run_experiment(
     source, plan, repetitions = read_experiment(experiment, vocabulary(installation), overrides)
     full, more = fit_to_machine(plan, repetitions, possible)
     full = with_varied_drives(full, installation) if sensitivity else full
+    check_predicted(full, installation)
     for doubt in known_doubts(full):
         print_doubt(doubt, console)
     full = full.model_copy(update={"doubts": (*doubts, *full.doubts), "options": tuple(options)})
@@ -165,8 +167,7 @@ def run_experiment(
         expected = Expected((duration.trial, duration.seconds) for duration in here)
         needs = check_needs(plan, set_up, display, expected)
     _print_damaged([file for history in histories for file in history.damaged], folder, console)
-    kinds = {trial.cluster.kind for trial in plan.trials}
-    prior = whole.prior if resume else prior_of(durations, facts, kinds)
+    prior = whole.prior if resume else prior_of(durations, facts, {trial.cluster.kind for trial in plan.trials})
     lasting = _lasting(plan, max(needs.seconds, budget_s or 0.0), console)
     whole, plan = (
         part.model_copy(update={"prior": prior, "doubts": (*part.doubts, *lasting)}) for part in (whole, plan)
@@ -192,6 +193,7 @@ def run_experiment(
         again = typed("run", str(experiment), "--out", str(folder.path), "--resume", *typed_again, *options)
         print_line(output.results, f"finished trials are kept; continue with: {again}")
         raise
+    predict_planned(folder, installation, console)
     code = report_run(folder.path, output)
     print_line(console, f"Took {duration_text(time.monotonic() - began_s)}.")
     return code

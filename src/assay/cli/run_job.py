@@ -33,10 +33,10 @@ from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
 from assay.host.machine import machine_bytes, usable_processors
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
-from assay.media.emulated.profile import SHORT_NAMES, find_profile
+from assay.media.emulated.profile import find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
-from assay.model.drive_profile import DriveProfile
+from assay.model.drive_profile import SHORT_NAMES, DriveProfile
 from assay.model.engine import HADOOP_JOBS
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site

@@ -33,8 +33,8 @@ from assay.engine.past.server import from_server
 from assay.engine.past.taken_over import container_bytes
 from assay.host.files import replace_text
 from assay.host.http import Authorize, BoundedWeb, Bounds
-from assay.media.emulated.profile import SHORT_NAMES
 from assay.model.cluster import ExistingSpec
+from assay.model.drive_profile import SHORT_NAMES
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
 from assay.model.store import names_store

@@ -41,6 +41,12 @@ EXPECTED = (
 """What published measurements may be given of, by the names under which calibration measures it."""
 
 
+SHORT_NAMES: Mapping[str, str] = {
+    "hdd": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb", "nvme": "intel-p4500-1tb",
+}  # fmt: skip
+"""What commands call the usual drives of servers."""
+
+
 def varied_name(name: str, way: str) -> str:
     """What a medium calls the profile of that name whose assumed figures are `slower`, or `faster`."""
     return f"{name}:{way}"

@@ -1,10 +1,10 @@
-"""Predictions: trials that nobody ran. A predictor, which is a plug-in, gives their times from the trials of a run.
+"""Predictions: trials that nobody ran. A predictor gives their times from the trials of a run.
 
 They stand in the run's table beside its trials, marked as predicted. No statistic of measured trials reads them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -28,6 +28,10 @@ class PredictedTrial(Frozen):
     high_s: Seconds
     basis: str = Field(min_length=1)
     """What the prediction rests on and where it holds, in a few words."""
+    verdict: Literal["worth it", "not worth it", "not known", ""] = ""
+    """Whether it saves as much as the plan's threshold; empty where the predictor does not judge."""
+    surer: str = ""
+    """What would make it surer, in a few words; of a verdict that is not known why."""
 
     @model_validator(mode="after")
     def _lies_within(self) -> "PredictedTrial":

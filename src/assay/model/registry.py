@@ -60,7 +60,7 @@ SUMMARY_FIGURES: "Registry[Callable[[Record], Mapping[str, Any] | None]]" = Regi
 )
 """Each gives what a plug-in's judgements need of every trial, as JSON holds it, None of a trial without it: it is kept
 in the trial's summary."""
-PREDICTORS: "Registry[Predictor]" = Registry("predictor", parts=("__call__",))
+PREDICTORS: "Registry[Predictor]" = Registry("predictor", "assay.predict", parts=("__call__",))
 """Each gives trials of a run that nobody ran, with the times that it predicts."""
 NODE_SOURCES: "Registry[NodeSourceKind]" = Registry("way to read nodes", "assay.node", "assay.probe")
 """Ways to read the nodes of an existing `cluster`."""

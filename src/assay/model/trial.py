@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from assay.model.base import Bytes, Frozen, Number
 from assay.model.cluster import AUTO, OF_HOST, Dilation, TrialCluster, nodes_level
 from assay.model.dataset import DatasetSpec
+from assay.model.demand import OtherDrive
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
@@ -499,6 +500,8 @@ class Plan(Frozen):
     Left out of other plans."""
     stands_for: Annotated[SiteShape | None, Field(exclude_if=lambda shape: shape is None)] = None
     """What the input and the drives stand for on a node of a site. Left out where the experiment doesn't say it."""
+    predict: Annotated[tuple[OtherDrive, ...], Field(exclude_if=lambda drives: not drives)] = ()
+    """The drives on which times are predicted. Left out where there are none."""
 
 
 class ResourceEstimate(Frozen):

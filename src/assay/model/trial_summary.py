@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ConfigDict
 
+from assay.model.demand import DriveDemand
 from assay.model.doubt import CheckResult, Doubt, Outcome
 from assay.model.fact import Fact, fact_text
 from assay.model.fault import FaultReport
@@ -216,6 +217,11 @@ class TrialSummary:
     """The levels of factors in which a predicted trial differs from the one that it is like."""
     basis: str = ""
     """What its prediction rests on."""
+    verdict: str = ""
+    """What its predictor says of a predicted trial by the plan's threshold: `worth it`, `not worth it` or `not known`;
+    empty where it says nothing."""
+    surer: str = ""
+    """What would make its prediction surer, and why the verdict is not known."""
 
     @property
     def factors(self) -> Mapping[str, str]:
@@ -293,10 +299,11 @@ class MeasuredRun(NamedTuple):
     """A run as it is judged, and as predictors are given it: the summaries of all readable trials.
 
     `record` gives a trial's whole record by its id, `signature` its I/O signature, None without one. Both read a file
-    at each call, and raise BadInputError for a damaged one.
+    at each call, and raise BadInputError for a damaged one. `demands` are what some trials would ask of other drives.
     """
 
     plan: Plan
     trials: Sequence[TrialSummary]
     record: Callable[[str], Record]
     signature: Callable[[str], Signature | None]
+    demands: Sequence[DriveDemand] = ()

@@ -332,9 +332,18 @@ class DatasetEntry(DatasetSpec):
         return self
 
 
+class PredictEntry(Frozen):
+    """A drive on which times are predicted: its name alone, or a map."""
+
+    drive: str
+    """A medium of this experiment, a usual drive (`hdd`, `ssd`, `nvme`), a shipped profile, or a profile's file."""
+    roles: Many[str] = []
+    """The roles whose data lie on it; by default all data do."""
+
+
 MANAGED_KEYS = (
     "media", "placement", "memory", "page_cache", "write_back", "write_back_age", "cpus", "dilation", "fault",
-    "keep_requests",
+    "keep_requests", "predict",
 )  # fmt: skip
 """Keys that belong to a cluster of Assay's own."""
 
@@ -342,6 +351,7 @@ CacheState = Literal["cold", "warm"]
 
 OneWorkload = Annotated[WorkloadEntry, BeforeValidator(alone("name"), json_schema_input_type=str | WorkloadEntry)]
 OneDataset = Annotated[DatasetEntry, BeforeValidator(alone("file"), json_schema_input_type=str | DatasetEntry)]
+OnePredicted = Annotated[PredictEntry, BeforeValidator(alone("drive"), json_schema_input_type=str | PredictEntry)]
 OneMedium = Annotated[InstanceOf[ChosenMedium], BeforeValidator(medium_entry, json_schema_input_type=str | MediumEntry)]
 OnePlacement = Annotated[
     PlacementEntry, BeforeValidator(placement_entry, json_schema_input_type=str | PlacementEntry | Mapping[str, float])
@@ -432,6 +442,9 @@ class ExperimentFile(WithProperties):
     keep_requests: Annotated[bool, Field(strict=True)] = False
     """Whether records keep the log of the requests to each drive, which predictions of other drives replay. It takes
     about 15 bytes a request. Emulated drives, and with root also others. Embedded only."""
+    predict: Many[OnePredicted] = []
+    """Drives on which the times of the first placement are [predicted](../explanation/prediction.md), from its trials
+    alone, beside what is measured. Implies `keep_requests`. Embedded only, without dilation."""
     design: Literal["grid", "one-at-a-time"] = "grid"
     """Which combinations of levels there are ([below](#factors-and-their-combinations)): all of them, or one factor
     changed at a time from `base`."""

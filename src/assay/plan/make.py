@@ -13,6 +13,7 @@ from assay.host.yaml_file import Place
 from assay.model.cluster import AUTO, OF_NODE, ClusterSpec, EmbeddedSpec, even_racks
 from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
+from assay.model.demand import OtherDrive
 from assay.model.doubt import Doubt
 from assay.model.errors import BadInputError, Mistakes
 from assay.model.installed import kinds_of, stack_of, variants_on
@@ -39,6 +40,7 @@ from assay.plan.order import blocks
 from assay.plan.overrides import Override
 from assay.plan.pairs import check_pairs
 from assay.plan.placement import PlacementLevel, alone_on, placement_level
+from assay.plan.predicted import predicted_drives
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.shares import engines_unequal
@@ -99,6 +101,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
         stands_for=experiment.stands_for,
         placements=tuple(placement.name for placement in resolved.placements),
         base=base,
+        predict=resolved.predict,
     )
     return plan, repetitions
 
@@ -133,6 +136,7 @@ class _Resolved(NamedTuple):
     roles: Mapping[tuple[str, str], Sequence[Role]]
     cluster: ClusterSpec
     properties: Sequence[str]
+    predict: tuple[OtherDrive, ...]
 
 
 def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
@@ -159,6 +163,8 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
     no_cluster: ClusterSpec = EmbeddedSpec()
     placements = mistakes.attempt(lambda: _placements(source, roles), no_placements) if roles else []
     cluster = mistakes.attempt(lambda: experiment.platform.spec(experiment.cluster.keys, source), no_cluster)
+    no_drives: tuple[OtherDrive, ...] = ()
+    predict = mistakes.attempt(lambda: predicted_drives(source, vocabulary, media, roles), no_drives)
     mistakes.refuse()
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
@@ -166,7 +172,7 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
         )
     entries = [experiment.properties, *(entry.properties for entry in experiment.workloads)]
     several = dict.fromkeys(name for entry in entries for name, levels in entry.items() if len(levels) > 1)
-    return _Resolved(workloads, datasets, settings, media, placements, roles, cluster, list(several))
+    return _Resolved(workloads, datasets, settings, media, placements, roles, cluster, list(several), predict)
 
 
 def _check_levels(source: ExperimentSource, vocabulary: Vocabulary, factor: Factor) -> None:
@@ -439,7 +445,7 @@ def _trial(
         media=tuple(resolved.media[name] for name in placement.media),
         placement=placement,
         strict_placement=experiment.placement_check == "error",
-        keep_requests=experiment.keep_requests,
+        keep_requests=experiment.keep_requests or bool(resolved.predict),
         settings=settings.model_copy(update={"properties": {**settings.properties, **properties}}),
         cluster=cluster,
         repetition=repetition,

@@ -15,6 +15,7 @@ from assay.plan.experiment import (
     DatasetEntry,
     ExperimentFile,
     MediumEntry,
+    PredictEntry,
     WorkloadEntry,
 )
 from assay.plan.placement import PlacementEntry
@@ -36,7 +37,7 @@ def schema(vocabulary: Vocabulary) -> Schema:
     _add_keys_of_platforms(definitions)
     _add_property_keys(whole)
     models: list[type[BaseModel]] = [ExperimentFile, WorkloadEntry, DatasetEntry, MediumEntry, PlacementEntry, Profile]
-    models += [ClusterEntry, Fault, StoreEntry, KerberosSpec, SiteShape, *sources]
+    models += [PredictEntry, ClusterEntry, Fault, StoreEntry, KerberosSpec, SiteShape, *sources]
     for model in models:
         keys = definitions.get(model.__name__, whole)["properties"]
         for key, text in field_docs(model).items():

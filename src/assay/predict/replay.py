@@ -16,40 +16,40 @@ Replay = Callable[[DriveProfile, bytes], bytes]
 """Gives records to a drive; returns as many records with that drive's times, in the order of arrivals."""
 
 
-def busy_s(log: Requests, spans: Sequence[Span], roles: Collection[str] | None = None) -> float:
-    """Seconds in which the drive of a log had any request that arrived within some times, of some roles or of all."""
-    chosen = _within(log, spans) & _of_roles(log, roles)
-    return _union_s(log.arrived_ns[chosen], log.latency_ns[chosen])
+def busy_s(log: Requests, spans: Sequence[Span], roles: Collection[str] | None = None) -> list[float]:
+    """For each span the seconds in which a drive had any request that arrived in it, of some roles or of all."""
+    chosen = _of_roles(log, roles)
+    return _busy_s(log.arrived_ns[chosen], log.arrived_ns[chosen], log.latency_ns[chosen], spans)
 
 
 def busy_elsewhere_s(
     logs: Sequence[Requests], spans: Sequence[Span], roles: Collection[str] | None, drive: DriveProfile, replay: Replay
-) -> float:
-    """Seconds for which another drive would be busy with the requests of some roles in these logs of one node.
+) -> list[float]:
+    """For each span the seconds for which another drive would be busy with the requests that arrived in it.
 
-    Of requests that arrived within some times; the others, such as what staging left in the page cache, are answered
-    too, so that the drive is in the state in which it would be.
+    The requests are those of some roles in these logs of one node. Those that arrived in no span, such as what staging
+    left in the page cache, are answered too, so that the drive is in the state in which it would be.
     """
-    records, within = [], []
+    records = []
     for log in logs:
         chosen = _of_roles(log, roles)
         rows = np.zeros(int(chosen.sum()), RECORD)
         for name in ("arrived_ns", "offset", "latency_ns", "bytes", "kind"):
             rows[name] = getattr(log, name)[chosen]
         records.append(rows)
-        within.append(_within(log, spans)[chosen])
-    asked, in_time = np.concatenate(records), np.concatenate(within)
-    order = np.argsort(asked["arrived_ns"], kind="stable")
-    answered = np.frombuffer(replay(drive, asked[order].tobytes()), RECORD)
-    chosen = in_time[order]
-    return _union_s(answered["arrived_ns"][chosen], answered["latency_ns"][chosen])
+    asked = np.concatenate(records)
+    asked = asked[np.argsort(asked["arrived_ns"], kind="stable")]
+    answered = np.frombuffer(replay(drive, asked.tobytes()), RECORD)
+    return _busy_s(asked["arrived_ns"], answered["arrived_ns"], answered["latency_ns"], spans)
 
 
-def _within(log: Requests, spans: Sequence[Span]) -> Array:
-    within = np.zeros(len(log.arrived_ns), bool)
+def _busy_s(logged_ns: Array, arrived_ns: Array, latency_ns: Array, spans: Sequence[Span]) -> list[float]:
+    """For each span the time in which any request was under way that was logged in it."""
+    seconds = []
     for span in spans:
-        within |= (log.arrived_ns >= span.begin_ms * 1_000_000) & (log.arrived_ns < span.end_ms * 1_000_000)
-    return within
+        within = (logged_ns >= span.begin_ms * 1_000_000) & (logged_ns < span.end_ms * 1_000_000)
+        seconds.append(_union_s(arrived_ns[within], latency_ns[within]))
+    return seconds
 
 
 def _of_roles(log: Requests, roles: Collection[str] | None) -> Array:

@@ -5,6 +5,7 @@ A folder that was written without them is read as it is: nothing is claimed of i
 RUN/plan.json                      the plan, written first
 RUN/experiment.yaml                the experiment that it was made from, with the folder of its paths
 RUN/summaries.jsonl                what judgements need of trials, made from their records (`assay.record.summaries`)
+RUN/demands.jsonl                  what trials would ask of predicted drives (`assay.record.demands`)
 RUN/trials/<id>/record.json        the record (schema-versioned), with the probes' amounts
 RUN/trials/<id>/tasks.parquet      one row per task attempt
 RUN/trials/<id>/phases.parquet     one row per task attempt whose log could be read: its finer phases

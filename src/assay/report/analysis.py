@@ -13,6 +13,7 @@ from assay.model.registry import SECTIONS
 from assay.model.section import RunView, SectionView, TrialTables
 from assay.model.trial import Plan
 from assay.model.trial_summary import MeasuredRun, TrialSummary
+from assay.record.demands import measured_run
 from assay.record.folder import Damaged, DamagedRecordError, RunFolder
 from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
@@ -261,7 +262,7 @@ def read_run(folder: RunFolder, *, details: bool = True) -> RunData:
     if len(whole) < len(shown):
         trials = Trials([summary for summary in trials if summary.id in whole or summary.id not in shown])
     drawn = [summary.id for summary in trials_in_detail(trials) if summary.id in whole] if details else []
-    measured = MeasuredRun(plan, trials, folder.record, folder.signature)
+    measured = measured_run(folder, plan, trials)
     return RunData(
         measured,
         damaged,

@@ -12,7 +12,7 @@ from assay.stats.sample import MACHINE, PLACEMENT
 from assay.stats.summary import Row
 
 NOTE = (
-    "Predicted times were not measured: a plug-in gives each with its 95 % interval. They are compared with measured "
+    "Predicted times were not measured: a predictor gives each with its 95 % interval. They are compared with measured "
     "times, and count in no verdict, noise or interval of these"
 )
 
@@ -43,12 +43,15 @@ def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> 
         label = f"{before} {one.level}, predicted"
         low, high = seconds_text(one.elapsed_s.low), seconds_text(one.elapsed_s.high)
         words = f"by {one.predictor}, {low} to {high} s"
+        if one.measured_s is not None:
+            words += f", measured {seconds_text(one.measured_s)} s"
         if one.saving is not None:
             change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
             words += f": {change} (95 % interval {interval_text(one.saving)})"
+        judged = [one.verdict, one.basis, one.surer and f"to be surer: {one.surer}"]
         value = one.elapsed_s.value
         time = f"{seconds_text(value) if value < 9.95 else round(value)} s"
-        lines.append(AnswerLine(label, label, time, f"{words}; {one.basis}", predicted=True))
+        lines.append(AnswerLine(label, label, time, "; ".join(filter(None, (words, *judged))), predicted=True))
     return lines
 
 
@@ -57,5 +60,6 @@ def prediction_values(summary: TrialSummary) -> dict[str, str | float | Mapping[
     return {
         "id": summary.id, "predictor": summary.predictor, "like": summary.trial.id, "levels": summary.levels,
         "elapsed_s": summary.elapsed_s, "low_s": summary.low_s, "high_s": summary.high_s, "basis": summary.basis,
+        "verdict": summary.verdict, "surer": summary.surer,
         "factors": summary.factors,
     }  # fmt: skip

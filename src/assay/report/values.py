@@ -106,6 +106,7 @@ def placement_values(decision: Decision, predicted: Sequence[PredictedLevel] = (
             **_estimate("elapsed", foretold.elapsed_s, "_s"),
             **_estimate("saving", foretold.saving),
             "worth": decision.worth.of(foretold.level),
+            "verdict": foretold.verdict,
         }
 
 

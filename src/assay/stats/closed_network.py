@@ -7,13 +7,18 @@ CACM 16, 1973): the sum of all busy times with one task, and the longest with ve
 """
 
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from typing import TypeVar
 
 TASKS_AT_ONCE = 1.7
 """How far computing and the drives overlap: the number of tasks at once that predicts the kept runs best, for all jobs
 and engines (`benchmarks/prediction.py`)."""
 _APART = 1e-4
 """Stations that are as busy as another are taken to differ by this share: the formula divides by differences."""
+_MOST_FLOATS, _DIGITS = 4, 100
+"""Of more stations the differences cancel more digits than floats have."""
 _STEPS = 60
+Number = TypeVar("Number", float, Decimal)
 
 
 def network_time(busy_s: Sequence[float], tasks: float = TASKS_AT_ONCE) -> float:
@@ -24,12 +29,16 @@ def network_time(busy_s: Sequence[float], tasks: float = TASKS_AT_ONCE) -> float
         return most
     for index in range(1, len(shares)):
         shares[index] = min(shares[index], shares[index - 1] * (1 - _APART))
-    return most * _constant(shares, tasks) / _constant(shares, tasks - 1)
+    if len(shares) <= _MOST_FLOATS:
+        return most * _constant(shares, tasks) / _constant(shares, tasks - 1)
+    with localcontext(prec=_DIGITS):
+        exact = list(map(Decimal, shares))
+        return most * float(_constant(exact, Decimal(tasks)) / _constant(exact, Decimal(tasks) - 1))
 
 
-def _constant(shares: Sequence[float], tasks: float) -> float:
+def _constant(shares: Sequence[Number], tasks: Number) -> Number:
     """The normalising constant, as a divided difference."""
-    total = 0.0
+    total = shares[0] * 0
     for index, share in enumerate(shares):
         product = share ** (tasks + len(shares) - 1)
         for other, other_share in enumerate(shares):

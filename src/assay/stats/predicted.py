@@ -20,7 +20,8 @@ class PredictedLevel(Frozen):
     """What a `predictor` says of one `level` of a decision's factor, and on what `basis`.
 
     `elapsed_s` is the jobs' time in seconds, `saving` the share of the base's measured time that it saves: with both
-    their errors, and without an interval where the base's time has none.
+    their errors, and without an interval where the base's time has none. `measured_s` is the level's own measured time
+    in seconds, None where it did not run. `verdict` and `surer` are the predictor's.
     """
 
     predictor: str
@@ -28,6 +29,9 @@ class PredictedLevel(Frozen):
     basis: str
     elapsed_s: Estimate
     saving: Estimate | None
+    measured_s: float | None = None
+    verdict: str = ""
+    surer: str = ""
 
 
 def beside(
@@ -47,6 +51,7 @@ def beside(
 
 def _level(summary: TrialSummary, level: str, decision: Decision) -> PredictedLevel:
     saving = None
+    ran = {placement.placement: placement.elapsed_s.value for placement in decision.placements}
     if decision.placements:
         base = decision.placements[0].elapsed_s
         ratio, interval = ratio_to(summary, base.value, base.low, base.high)
@@ -59,4 +64,7 @@ def _level(summary: TrialSummary, level: str, decision: Decision) -> PredictedLe
         basis=summary.basis,
         elapsed_s=Estimate(value=summary.elapsed_s or 0.0, low=summary.low_s, high=summary.high_s),
         saving=saving,
+        measured_s=ran.get(level),
+        verdict=summary.verdict,
+        surer=summary.surer,
     )

@@ -19,7 +19,8 @@ from assay.model.quantity import kinds_of
 from assay.model.record import Record, Sample
 from assay.model.signature import Signature
 from assay.model.trial import Plan
-from assay.model.trial_summary import MeasuredRun, TrialSummary
+from assay.model.trial_summary import TrialSummary
+from assay.record.demands import measured_run
 from assay.record.folder import Damaged, DamagedRecordError, RunFolder, column_type, read_table
 from assay.record.model_time import ModelClock
 from assay.record.predictions import predictions_of
@@ -71,7 +72,7 @@ class Run:
     @cached_property
     def predictions(self) -> list[TrialSummary]:
         """Trials that did not run, from the predictors that are plugged in."""
-        return predictions_of(MeasuredRun(self.plan, self.summaries, self.folder.record, self.folder.signature))
+        return predictions_of(measured_run(self.folder, self.plan, self.summaries))
 
     @cached_property
     def trials(self) -> Any:
@@ -246,6 +247,8 @@ def prediction_row(summary: TrialSummary) -> dict[str, str | float | None]:
         "elapsed_low_s": summary.low_s,
         "elapsed_high_s": summary.high_s,
         "basis": summary.basis,
+        "verdict": summary.verdict,
+        "surer": summary.surer,
     }
 
 

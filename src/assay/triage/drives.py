@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.media.emulated.profile import SHORT_NAMES, find_profile, profile_names
-from assay.model.drive_profile import DriveProfile
+from assay.media.emulated.profile import find_profile, profile_names
+from assay.model.drive_profile import SHORT_NAMES, DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
 from assay.model.signature import Direction

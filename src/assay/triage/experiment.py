@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.engine.past.formats import FORMS
 from assay.engine.past.job import PastJob
-from assay.media.emulated.profile import SHORT_NAMES
+from assay.model.drive_profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS
 from assay.model.naming import bytes_text
 from assay.model.trial import SiteShape

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rich.console import Console
 
 from assay.engine.past.formats import FORMS
-from assay.media.emulated.profile import SHORT_NAMES
+from assay.model.drive_profile import SHORT_NAMES
 from assay.model.engine import HADOOP_JOBS
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few

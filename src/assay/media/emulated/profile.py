@@ -4,7 +4,6 @@ Here only the file's form is judged. Which figures a kind of drive has, and whic
 alone knows: `assay-emulator check` judges the figures, and what it finds is reported with the line of the file.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,12 +22,6 @@ _KEYS = [key for key in DriveProfile.model_fields if key not in _OURS]
 def profile_names(folder: Path) -> list[str]:
     """The names of the shipped profiles."""
     return sorted(file.stem for file in folder.glob("*.yaml"))
-
-
-SHORT_NAMES: Mapping[str, str] = {
-    "hdd": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb", "nvme": "intel-p4500-1tb",
-}  # fmt: skip
-"""What commands call the usual drives of servers."""
 
 
 def find_profile(name_or_file: str, folder: Path) -> DriveProfile:

@@ -1,0 +1,47 @@
+"""The drives on which an experiment wants times predicted."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from assay.model.demand import OtherDrive
+from assay.model.drive_profile import SHORT_NAMES
+from assay.model.layout import Role
+from assay.model.naming import nearest
+from assay.model.trial import MediumSpec
+from assay.plan.source import ExperimentSource, Vocabulary
+
+FILES = {".yaml", ".yml"}
+
+
+def predicted_drives(
+    source: ExperimentSource,
+    vocabulary: Vocabulary,
+    media: Mapping[str, MediumSpec],
+    roles: Mapping[tuple[str, str], Sequence[Role]],
+) -> tuple[OtherDrive, ...]:
+    """Those that it names; `roles` are those of each store and engine together.
+
+    Raises BadInputError for a drive that nobody describes, a role that no stack has, and for scale models.
+    """
+    experiment = source.experiment
+    own = {name: str((medium.model_extra or {}).get("profile", "")) for name, medium in media.items()}
+    known_roles = list(dict.fromkeys(role.name for of_stack in roles.values() for role in of_stack))
+    drives = []
+    for place, entry in enumerate(experiment.predict):
+        for number, role in enumerate(entry.roles):
+            source.check_word(["predict", place, "roles", number], "role", role, known_roles)
+        profile = own.get(entry.drive) or SHORT_NAMES.get(entry.drive, entry.drive)
+        if Path(profile).suffix in FILES:
+            with source.at("predict", place):
+                profile = str(source.absolute(profile))
+        elif profile not in vocabulary.profiles:
+            known = [*(name for name in own if own[name]), *SHORT_NAMES, *vocabulary.profiles]
+            problem = f"nobody describes the drive {entry.drive!r}; {nearest(entry.drive, known)} (or give a YAML file)"
+            raise source.error_at(["predict", place], problem)
+        drives.append(OtherDrive.on(entry.drive, profile, tuple(entry.roles)))
+    source.refuse_repeated(["predict"], "predict", [drive.name for drive in drives])
+    if drives and experiment.dilation:
+        raise source.error_at(
+            ["predict"], "times are predicted from clusters of full speed alone; leave out predict, or dilation"
+        )
+    return tuple(drives)

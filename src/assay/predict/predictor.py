@@ -1,0 +1,199 @@
+"""The predictor of times on other drives: from what a run's trials ask of drives, by a network of queues."""
+
+from collections.abc import Mapping, Sequence
+from math import exp, log, sqrt
+from statistics import fmean, stdev
+from typing import Literal, NamedTuple
+
+from assay.model.demand import DriveDemand, OtherDrive
+from assay.model.prediction import PredictedTrial
+from assay.model.registry import PREDICTORS
+from assay.model.trial_summary import MeasuredRun, TrialSummary
+from assay.report.words import percent
+from assay.stats.closed_network import computing_time, network_time
+from assay.stats.drive_use import ended_before_its_writes
+from assay.stats.sample import PLACEMENT, Trials, is_valid
+
+NAME = "replay"
+"""What reports call this predictor."""
+ERROR_95 = 0.21
+"""Of 95 % of the kept runs' cases the predicted time was off by at most this factor, as a natural logarithm
+(`benchmarks/prediction.py`): 23 % more, or 19 % less."""
+NORMAL_95 = 1.96
+
+
+class Range(NamedTuple):
+    """What was seen of something in the runs by which predictions were judged."""
+
+    title: str
+    low: float
+    high: float
+
+
+DEPTH = Range("requests under way at once", 1, 64)
+REQUEST_BYTES = Range("bytes a request", 4096, 1 << 20)
+DRIVES = Range("drives in a node", 1, 3)
+
+
+class OnDrive(NamedTuple):
+    """What one trial, whose time is `elapsed_s`, would have taken on another drive.
+
+    `computing_s` follows from its time. `busy_s` is how long its busiest drives were busy, stage by stage added up,
+    `busy_there_s` how long they would be with the other drive among them.
+    """
+
+    trial: str
+    elapsed_s: float
+    predicted_s: float
+    computing_s: float
+    busy_s: float
+    busy_there_s: float
+
+
+class DrivePrediction(NamedTuple):
+    """A group of like trials on one placement, and its predicted time on another drive.
+
+    `factors` tell the group from others, the placement left out. `low_s` and `high_s` are the 95 % interval. The
+    verdict is known where all of it lies beyond or within the threshold, and there is no `reason` to know nothing.
+    """
+
+    factors: Mapping[str, str]
+    placement: str
+    demand: DriveDemand
+    trials: Sequence[OnDrive]
+    low_s: float
+    high_s: float
+    verdict: Literal["worth it", "not worth it", "not known"]
+    reason: str
+    surer: str
+
+    @property
+    def drive(self) -> OtherDrive:
+        """The drive that it is predicted on."""
+        return self.demand.drive
+
+    @property
+    def elapsed_s(self) -> float:
+        """The mean of the measured times."""
+        return fmean(trial.elapsed_s for trial in self.trials)
+
+    @property
+    def predicted_s(self) -> float:
+        """The mean of the predicted times."""
+        return fmean(trial.predicted_s for trial in self.trials)
+
+    @property
+    def basis(self) -> str:
+        """What it rests on, in a few words."""
+        count = len(self.trials)
+        trials = "a trial" if count == 1 else f"{count} trials"
+        return f"from {trials} on {self.placement} alone: {lies_on(self.demand)}"
+
+
+def lies_on(demand: DriveDemand) -> str:
+    """What data lie on the other drive, in a few words."""
+    lies = f"data of {', '.join(demand.drive.roles)}" if demand.drive.roles else "all data"
+    *others, last = demand.replaced
+    of_several = f" of {', '.join(others)} and {last} together" if others else ""
+    return f"{lies}{of_several} on one {demand.title}"
+
+
+def predictions(run: MeasuredRun) -> list[DrivePrediction]:
+    """The times of all groups of like trials whose demands on other drives are known.
+
+    Of trials on several kinds of machine those on the first count.
+    """
+    by_id = {summary.id: summary for summary in run.trials if is_valid(summary)}
+    machines = Trials.of(run.trials).machine_by_trial
+    groups: dict[tuple[tuple[str, str], ...], list[tuple[TrialSummary, DriveDemand]]] = {}
+    for demand in run.demands:
+        summary = by_id.get(demand.trial)
+        if summary is not None and summary.elapsed_s == demand.elapsed_s:  # else it is of an earlier record
+            levels = {**summary.factors, PLACEMENT: demand.drive.name}
+            group = groups.setdefault(tuple(levels.items()), [])
+            if not group or machines[group[0][0].id] == machines[summary.id]:
+                group.append((summary, demand))
+    return [_prediction(group, run.plan.worth) for group in groups.values()]
+
+
+def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float) -> DrivePrediction:
+    """The mean of a group, with an interval that no drive can leave.
+
+    A job gains no more than the time that its drives were busy, and loses no more than the other drive is busy.
+    """
+    summary, demand = group[0]
+    trials = [on_drive(demand) for _, demand in group]
+    ratios = [log(trial.predicted_s / trial.elapsed_s) for trial in trials]
+    ratio, spread = fmean(ratios), stdev(ratios) / sqrt(len(ratios)) if len(ratios) > 1 else 0.0
+    most_gained = fmean(sum(sum(stage.busy_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
+    most_lost = fmean(sum(sum(stage.busy_there_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
+    noise = exp(NORMAL_95 * spread)
+    low = max(exp(ratio - ERROR_95), 1 - most_gained) / noise
+    high = min(exp(ratio + ERROR_95), 1 + most_lost) * noise
+    reason, surer = _not_known(group)
+    verdict: Literal["worth it", "not worth it", "not known"] = "not known"
+    if not reason and high <= 1 - worth:
+        verdict = "worth it"
+    elif not reason and low > 1 - worth:
+        verdict = "not worth it"
+    if not surer:
+        surer = "repeat the trials" if NORMAL_95 * spread > ERROR_95 else "run it on that drive, emulated"
+    mean_s = fmean(trial.elapsed_s for trial in trials)
+    factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
+    placement = summary.trial.placement.name
+    return DrivePrediction(factors, placement, demand, trials, low * mean_s, high * mean_s, verdict, reason, surer)
+
+
+def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, str]:
+    """Why nothing is known of a group's verdict, and what would help; empty where nothing is against it."""
+    if any(ended_before_its_writes(summary) for summary, _ in group):
+        late = max(summary.late_share or 0.0 for summary, _ in group)
+        reason = f"{percent(late)} of what the jobs moved was written only after they had ended, and is in no busy time"
+        return reason, "run jobs that take longer, or with less memory for the page cache"
+    for _, demand in group:
+        drives = max(max(len(stage.busy_s), len(stage.busy_there_s)) for stage in demand.stages)
+        for seen, value in ((DEPTH, demand.depth), (REQUEST_BYTES, demand.request_bytes), (DRIVES, drives)):
+            if not seen.low <= value <= seen.high:
+                reason = (
+                    f"{value:,.3g} {seen.title} is outside of what predictions were judged by, {seen.low:,.3g} to "
+                    f"{seen.high:,.3g}"
+                )
+                return reason, "run it on that drive, emulated"
+    return "", ""
+
+
+def on_drive(demand: DriveDemand) -> OnDrive:
+    """A trial's time on the other drive: that of each stage, added up.
+
+    Each stage takes as much longer or shorter as the network does, so that equal drives give the measured time.
+    """
+    predicted_s = computing_s = 0.0
+    for stage in demand.stages:
+        stage_computing_s = computing_time(stage.elapsed_s, stage.busy_s)
+        computing_s += stage_computing_s
+        here_s = network_time([stage_computing_s, *stage.busy_s])
+        there_s = network_time([stage_computing_s, *stage.busy_there_s])
+        predicted_s += stage.elapsed_s * there_s / here_s if here_s else 0.0
+    busy_s = sum(max(stage.busy_s) for stage in demand.stages)
+    busy_there_s = sum(max(stage.busy_there_s) for stage in demand.stages)
+    return OnDrive(demand.trial, demand.elapsed_s, predicted_s, computing_s, busy_s, busy_there_s)
+
+
+def predict(run: MeasuredRun) -> list[PredictedTrial]:
+    """The trials on other drives that a run's demands foretell."""
+    return [
+        PredictedTrial(
+            like=prediction.demand.trial,
+            levels={PLACEMENT: prediction.drive.name},
+            elapsed_s=prediction.predicted_s,
+            low_s=min(prediction.low_s, prediction.predicted_s),
+            high_s=max(prediction.high_s, prediction.predicted_s),
+            basis=prediction.basis,
+            verdict=prediction.verdict,
+            surer=": ".join(filter(None, (prediction.reason, prediction.surer))),
+        )
+        for prediction in predictions(run)
+    ]
+
+
+PREDICTORS.add(NAME, predict)
