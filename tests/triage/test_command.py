@@ -117,6 +117,28 @@ def test_the_memory_that_nodes_leave_to_files_is_evidence(site):
     )
 
 
+def test_files_of_sar_are_evidence_and_are_named_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    job = HEAVY._replace(nodes=1, map_ms=60_000, reduce_ms=60_000)
+    write_history(tmp_path, job)
+    (tmp_path / "sar").mkdir()
+    at_s = range(job.submitted_ms // 1000 - 300, job.submitted_ms // 1000 + 900, 20)
+    rows = [f"worker-0;20;{moment};sda;9;20000;20000;8;1;1;60" for moment in at_s]
+    text = "\n".join(["# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util", *rows])
+    (tmp_path / "sar" / "worker-0.csv").write_text(text)
+    words = ("triage", "--history", tmp_path, "--sar", "sar")
+    _, answer = assay(*words, "--drives", "4xhdd", "--json")
+    assert "and --sar sees 1 of one" in "".join(json.loads(answer)["summary"]["assumed"])
+    _, answer = assay(*words, "--json")
+    (row,) = json.loads(answer)["rows"]
+    assert row["evidence"] == ""
+    assert row["likely_unknown"].startswith("4 tasks at once shared a drive")
+    assert next_words(assay(*words)[1])[1:5] == ["--history", str(tmp_path), "--sar", "sar"]
+    with pytest.raises(UsageError, match="either --sar or --prometheus"):
+        assay(*words, "--prometheus", "http://nowhere")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

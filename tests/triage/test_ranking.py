@@ -98,7 +98,7 @@ def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
     assert (summary.likely_unknown, summary.likely_s) == (1, rows[0].likely_s + rows[1].likely_s)
     text = " ".join(sums(answer))
     assert re.search(
-        r"would probably save .+ in 2 jobs: 2 by busy drives; of 1 job that may matter it is not known", text
+        r"would probably save .+ in 2 jobs \(evidence: busy drives\); of 1 job that may matter it is not known", text
     )
     (likely,) = [column for column in columns(rows, [row.job for row in rows]) if column.head == "likely"]
     assert re.fullmatch(r"\d+ % \(\d+ to \d+\)", likely.cells[0])

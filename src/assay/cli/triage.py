@@ -53,6 +53,7 @@ from assay.triage.prometheus import ask_prometheus
 from assay.triage.ranking import DriveSite, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
 from assay.triage.reasons import refuted_cores
+from assay.triage.sar_files import read_sar
 from assay.triage.views import TypedTriage, anonymous, csv_rows, next_step, page, print_triage
 
 PAGE = Path("triage.html")
@@ -95,6 +96,11 @@ class Since(click.ParamType[int]):
 @click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--prometheus", metavar="URL", help="A Prometheus that scrapes the nodes' node_exporters.")
 @click.option(
+    "--sar", "sar", type=UserPath(), multiple=True, metavar="FILE",
+    help="What `sar -d -p`, `sadf -d` or `iostat -x -t` printed on the nodes: a file, or a folder of such; several may "
+    "be named.",
+)  # fmt: skip
+@click.option(
     "--cluster",
     type=UserPath(),
     metavar="CONF_DIR",
@@ -128,9 +134,9 @@ class Since(click.ParamType[int]):
 @click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
 @output_options
 def triage(
-    history: tuple[str, ...], since: int, prometheus: str | None, cluster: Path | None, drives: str | None,
-    cores: int | None, node_memory: int | None, container_memory: int | None, worth: float, form: Form | None,
-    out: Path | None, experiments: Path | None, *, example: bool, nameless: bool, output: Output,
+    history: tuple[str, ...], since: int, prometheus: str | None, sar: tuple[Path, ...], cluster: Path | None,
+    drives: str | None, cores: int | None, node_memory: int | None, container_memory: int | None, worth: float,
+    form: Form | None, out: Path | None, experiments: Path | None, *, example: bool, nameless: bool, output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what drives without delay could save of their time at most, and would probably save.
 
@@ -145,6 +151,8 @@ def triage(
     """
     if example == bool(history):
         raise click.UsageError("name histories with --history PLACE, or give --example for made ones")
+    if sar and prometheus:
+        raise click.UsageError("name either --sar or --prometheus: both tell how busy the drives were")
     _check_targets(out, experiments)
     if example:
         example_site.write_example(example_site.FOLDER)
@@ -157,7 +165,7 @@ def triage(
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
             named = sum(of.number for of in set(by_role.values())) if drives else 0
-            busy = _busy_drives(prometheus, jobs, web, bar)
+            busy = read_sar(sar, _whole(jobs)) if sar else _ask(prometheus, jobs, web, bar)
     finally:
         web.close()
     typed_site = _TypedSite(cores, node_memory, container_memory)
@@ -172,9 +180,11 @@ def triage(
         for of in dict.fromkeys(by_role.values())
         if (short := of.option.partition("x")[2]) in SHORT_NAMES and re.search(rf"x{short}\b", drives or "")
     ]
+    assumed += busy.remarks if busy else ()
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
-    options = _typed_options(since, prometheus, drives, typed_site, worth)
+    options = [word for file in sar for word in ("--sar", str(file))]
+    options += _typed_options(since, prometheus, drives, typed_site, worth)
     typed_again = TypedTriage(places, options, by_role if drives else {}, *node, experiments)
     following = None if nameless else next_step(answer, typed_again)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
@@ -211,10 +221,8 @@ def _mebibytes(size: int | None) -> str | None:
     return f"{size >> 20}MiB" if size else None
 
 
-def _busy_drives(
-    prometheus: str | None, jobs: Sequence[PastJob], web: BoundedWeb, bar: Progress
-) -> MeasuredDrives | None:
-    """What is measured of the nodes' drives, if anything is. Raises BadInputError."""
+def _ask(prometheus: str | None, jobs: Sequence[PastJob], web: BoundedWeb, bar: Progress) -> MeasuredDrives | None:
+    """What a Prometheus knows of the nodes' drives, if one is named. Raises BadInputError."""
     if not prometheus:
         return None
     return ask_prometheus(prometheus, web.ask, _whole(jobs), _counting(bar, "asking Prometheus"))

@@ -73,6 +73,7 @@ class MeasuredDrives(NamedTuple):
     """What a site knows of its nodes' drives: by node their names, and counters between which there is no gap.
 
     `step_s` lie between two readings at most. `memory` is by node, in bytes; `cores` are a node's hardware threads.
+    `remarks` say what was assumed, and what is not known.
     """
 
     source: str
@@ -81,6 +82,7 @@ class MeasuredDrives(NamedTuple):
     step_s: float
     memory: Mapping[str, float] = {}
     cores: int | None = None
+    remarks: Sequence[str] = ()
 
 
 class DriveTimes:

@@ -132,11 +132,12 @@ def _probable(answer: Triage) -> Iterator[str]:
     unknown = f"of {_count(summary.likely_unknown, 'job')} that may matter it is not known what is likely"
     if evidence:
         low, high = duration_text(summary.likely_low_s), duration_text(summary.likely_high_s)
-        rests = ", ".join(f"{count:,} by {name}" for name, count in evidence.most_common())
+        kinds = evidence.most_common()
+        rests = ", ".join(name if len(kinds) == 1 else f"{name} of {count:,}" for name, count in kinds)
         more = f"; {unknown}" if summary.likely_unknown else ""
         yield (
             f"Drives without delay would probably save {duration_text(summary.likely_s)} ({low} to {high}) in "
-            f"{_count(evidence.total(), 'job')}: {rests}{more}."
+            f"{_count(evidence.total(), 'job')} (evidence: {rests}){more}."
         )
     elif summary.likely_unknown:
         yield f"{unknown[:1].upper()}{unknown[1:]}."

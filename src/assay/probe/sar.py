@@ -1,0 +1,215 @@
+"""What sysstat's tools print of drives: `sar -d`, `sadf -d` and `sadf -j`, and `iostat -x -t`.
+
+Rates of an interval become what a drive did in it. Text has the clock of the locale in which it was printed: decimal
+commas, 12 hours, and the date in some order. Source: sysstat, sar(1), sadf(1), iostat(1).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.host.files import why
+from assay.model.errors import BadInputError
+
+HOW = "print it with `sadf -d FILE -- -d -p`, which has dates and UTC"
+_UNITS = {
+    "rkB/s": ("read", 1024), "wkB/s": ("written", 1024), "rMB/s": ("read", 1 << 20), "wMB/s": ("written", 1 << 20),
+    "rd_sec/s": ("read", 512), "wr_sec/s": ("written", 512), "rsec/s": ("read", 512), "wsec/s": ("written", 512),
+}  # fmt: skip
+_BUSY, _DEVICE = "%util", "DEV"
+_HEAD = re.compile(r"Linux \S+ \(([^)]+)\)\s+(\S+)")
+_CLOCK = r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AaPp])\.?[Mm]\.?)?"
+_ROW = re.compile(rf"{_CLOCK}\s+(\S.*)")
+_MOMENT = re.compile(rf"(\d+[-/.]\d+[-/.]\d+)[T ]\s*{_CLOCK}([+-]\d{{4}})?")
+_DATE = re.compile(r"(\d+)([-/.])(\d+)\2(\d+)\.?")
+_MOST_BYTES = 1 << 30
+_HALF_DAY = timedelta(hours=12)
+
+
+class DriveInterval(NamedTuple):
+    """What a drive of a host did between two times, in seconds since the epoch: bytes, and seconds it was busy."""
+
+    host: str
+    device: str
+    begin_s: float
+    end_s: float
+    read_bytes: float
+    written_bytes: float
+    busy_s: float
+
+
+class DriveReport(NamedTuple):
+    """A file's intervals, and whether its times name no zone, so that they are taken for this machine's."""
+
+    intervals: Sequence[DriveInterval]
+    is_local: bool
+
+
+def read_drive_report(file: Path) -> DriveReport:
+    """Raises BadInputError for what is none of these, has no times or a date in doubt, or tells of no drive."""
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise BadInputError(f"--sar {file} has more than 1 GiB; print the days of the jobs alone")
+        data = file.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"--sar {file} can't be read: {why(error)}") from None
+    if b"\0" in data[:4096]:
+        raise BadInputError(f"--sar {file} is a file of sar's own, whose form differs by version; {HOW}")
+    reading = _Reading(file)
+    try:
+        intervals = list(reading.intervals(data.decode("utf-8", "replace").lstrip("\ufeff \r\n")))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise BadInputError(f"--sar {file} is damaged, or of another form ({error}); {HOW}") from None
+    if not intervals:
+        raise BadInputError(
+            f"--sar {file} tells of no interval of a drive: it must be what `sar -d`, `sadf -d` or `iostat -x -t 60` "
+            f"printed; {HOW}"
+        )
+    return DriveReport(intervals, reading.is_local)
+
+
+class _Reading:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.is_local = False
+
+    def intervals(self, text: str) -> Iterator[DriveInterval]:
+        if text.startswith("{"):
+            return self._of_json(json.loads(text))
+        lines = [line.strip() for line in text.splitlines()]
+        if any(line.startswith("# hostname;") for line in lines[:100]):
+            return self._of_csv(lines)
+        is_sar = any(_DEVICE in line.split() for line in lines)
+        return self._of_sar(lines) if is_sar else self._of_iostat(lines)
+
+    def _of_json(self, answer: Mapping[str, Any]) -> Iterator[DriveInterval]:
+        for host in answer["sysstat"]["hosts"]:
+            for of_time in host["statistics"]:
+                moment = of_time["timestamp"]
+                end = self._of_sadf(f"{moment['date']} {moment['time']}{' UTC' if moment.get('utc') else ''}")
+                begin = end - timedelta(seconds=float(moment["interval"]))
+                for disk in of_time.get("disk", ()):
+                    names = {_DEVICE: "disk-device", "rkB/s": "rkB", "wkB/s": "wkB", _BUSY: "util-percent"}
+                    cells = [str(disk[key]) for key in names.values()]
+                    yield from _interval(host["nodename"], [*names], cells, begin, end)
+
+    def _of_csv(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
+        names: list[str] = []
+        for line in lines:
+            host, interval, moment, *cells = [*line.lstrip("# ").split(";"), "", ""]
+            if host == "hostname":
+                names = cells[:-2] if _BUSY in cells else []
+            elif len(cells) - 2 == len(names) > 0:
+                end = self._of_sadf(moment)
+                yield from _interval(host, names, cells[:-2], end - timedelta(seconds=float(interval)), end)
+
+    def _of_sar(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
+        """Each line has a time; that of a line with headings is when the interval below it began."""
+        host, date = "", ""
+        day = begin = end = None
+        names: list[str] = []
+        for line in lines:
+            if head := _HEAD.match(line):
+                host, date, day, names = head[1], head[2], None, []
+            elif row := _ROW.match(line):
+                day = day or self._day(date, has_halves=row[4] is not None)
+                at = day + _since_midnight(*row.groups()[:4])
+                if names and end is not None and at < end - _HALF_DAY:
+                    day, at = day + timedelta(days=1), at + timedelta(days=1)
+                if "RESTART" in row[5]:
+                    names = []
+                elif _BUSY in row[5]:
+                    names, begin, end = row[5].split(), None, at
+                elif names:
+                    begin, end = (begin, end) if at == end else (end, at)
+                    yield from _interval(host, names, row[5].split(), begin, at)
+
+    def _of_iostat(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
+        """The time stands above each report; the first is of the time since the host was started, and is left out."""
+        host = ""
+        begin = end = None
+        names: list[str] = []
+        for line in lines:
+            if head := _HEAD.match(line):
+                host, end = head[1], None
+            elif moment := _MOMENT.fullmatch(line):
+                begin, end, names = end, self._at(*moment.groups()), []
+            elif _BUSY in line:
+                names = [_DEVICE, *line.split()[1:]]
+                if end is None:
+                    raise BadInputError(f"--sar {self._file} has no times: print it with `iostat -x -t 60`")
+            elif names and end is not None:
+                yield from _interval(host, names, line.split(), begin, end)
+
+    def _of_sadf(self, text: str) -> datetime:
+        """`2026-11-28 08:02:09 UTC`, the same without a zone, or seconds since the epoch."""
+        if text.isdigit():
+            return datetime.fromtimestamp(int(text), UTC)
+        plain, _, zone = text.partition(" UTC")
+        self.is_local |= plain == text
+        return datetime.fromisoformat(plain).replace(tzinfo=UTC) if plain != text else _local(plain + zone)
+
+    def _at(self, date: str, hours: str, minutes: str, seconds: str, half: str | None, zone: str | None) -> datetime:
+        since = _since_midnight(hours, minutes, seconds, half)
+        if zone:
+            return datetime.strptime(f"{date} {zone}", "%Y-%m-%d %z") + since
+        return self._day(date, has_halves=half is not None) + since
+
+    def _day(self, date: str, *, has_halves: bool) -> datetime:
+        """The midnight of a date as a locale has it: clocks of 12 hours and years of two digits have the month first.
+
+        Raises BadInputError where day and month may be either.
+        """
+        self.is_local = True
+        match = _DATE.fullmatch(date)
+        if match is None:
+            raise ValueError(f"{date!r} is no date")
+        first, sign, second, third = match[1], match[2], match[3], match[4]
+        if sign == "-" and len(first) == 4:
+            year, month, day = int(first), int(second), int(third)
+        else:
+            year = int(third) + (2000 if len(third) == 2 else 0)
+            month, day = int(first), int(second)
+            month_first = sign != "." and (has_halves or len(third) == 2)
+            if sign == "/" and not month_first and month <= 12 and day <= 12 and month != day:
+                raise BadInputError(f"--sar {self._file} has the date {date}, whose day or month may be first; {HOW}")
+            if month > 12 or (not month_first and day <= 12):
+                month, day = day, month
+        return datetime(year, month, day).astimezone()
+
+
+def _local(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone()
+
+
+def _since_midnight(hours: str, minutes: str, seconds: str, half: str | None) -> timedelta:
+    hour = int(hours)
+    if half is not None:
+        hour = hour % 12 + (12 if half in "Pp" else 0)
+    return timedelta(hours=hour, minutes=int(minutes), seconds=int(seconds))
+
+
+def _interval(
+    host: str, names: Sequence[str], cells: Sequence[str], begin: datetime | None, end: datetime
+) -> Iterator[DriveInterval]:
+    """A line of a table; none for what is no such line, such as averages, or without a time in which it happened."""
+    if begin is None or begin >= end or len(cells) != len(names):
+        return
+    of_name = dict(zip(names, cells, strict=True))
+    seconds = (end - begin).total_seconds()
+    rates = {"read": 0.0, "written": 0.0}
+    for name, (which, unit) in _UNITS.items():
+        if name in of_name:
+            rates[which] = unit * _number(of_name[name])
+    busy_s = seconds * min(1.0, _number(of_name[_BUSY]) / 100)
+    yield DriveInterval(
+        host, of_name[_DEVICE], begin.timestamp(), end.timestamp(), seconds * rates["read"],
+        seconds * rates["written"], busy_s,
+    )  # fmt: skip
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))

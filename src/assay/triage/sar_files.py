@@ -1,0 +1,158 @@
+"""What files of `sar`, `sadf` and `iostat` tell of the drives of the nodes on which jobs ran."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from statistics import median
+
+from assay.engine.past.job import PastJob
+from assay.model.errors import BadInputError
+from assay.model.host_names import HostNames
+from assay.model.naming import first_few
+from assay.model.probe import Quantity, Reading
+from assay.node.devices import without_paths
+from assay.probe.counters import Readings
+from assay.probe.prometheus_server import SERIES
+from assay.probe.sar import DriveInterval, read_drive_report
+from assay.triage.busy import MeasuredDrives
+
+_DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
+"""What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
+_NUMBERED = re.compile(r"dev\d+-\d+")
+_TOGETHER_S = 1.5
+"""An interval that begins so much later than the last one ended follows on it: clocks are printed in whole seconds."""
+_AROUND_S = 7200
+"""What is further from all jobs is left out."""
+_MUCH_LONGER = 3
+"""An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
+
+
+def read_sar(places: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
+    """The drives of the jobs' nodes; `places` are files, or folders of them. Raises BadInputError.
+
+    That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names.
+    """
+    files = [file for place in places for file in _files(place)]
+    reports = [read_drive_report(file) for file in files]
+    intervals = [interval for report in reports for interval in report.intervals]
+    names = HostNames(node for job in jobs for node in job.nodes)
+    nodes = {host: names.find([host]) for host in dict.fromkeys(interval.host for interval in intervals)}
+    if not any(nodes.values()):
+        known = first_few(sorted({node for job in jobs for node in job.nodes}))
+        raise BadInputError(
+            f"--sar names files of {first_few(sorted(nodes))}, and the jobs ran on {known}; name those of these hosts"
+        )
+    if numbered := sorted({interval.device for interval in intervals if _NUMBERED.fullmatch(interval.device)}):
+        raise BadInputError(
+            f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
+            "files again with their names, by the option -p"
+        )
+    drives_alone = [interval for interval in intervals if nodes[interval.host] and _DRIVE.fullmatch(interval.device)]
+    if not drives_alone:
+        devices = first_few(sorted({interval.device for interval in intervals}))
+        raise BadInputError(f"--sar tells of no drive, only of {devices}; print all block devices, by the option -p")
+    by_node = _of_their_time(drives_alone, nodes, jobs)
+    segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
+    drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
+    readings = {node: [_readings(node, part, drives[node]) for part in parts] for node, parts in segments.items()}
+    every = [interval for parts in segments.values() for part in parts for interval in part]
+    step_s = max((interval.end_s - interval.begin_s for interval in every), default=0.0)
+    is_local = any(report.is_local for report in reports)
+    remarks = tuple(_remarks(jobs, every, drives, is_local=is_local))
+    return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks)
+
+
+def _of_their_time(
+    intervals: Sequence[DriveInterval], nodes: Mapping[str, str | None], jobs: Sequence[PastJob]
+) -> dict[str, list[DriveInterval]]:
+    """By node, the intervals around the time of the jobs. Raises BadInputError where there are none."""
+    began_s = min(job.started_ms for job in jobs) / 1000 - _AROUND_S
+    ended_s = max(job.finished_ms for job in jobs) / 1000 + _AROUND_S
+    by_node: dict[str, list[DriveInterval]] = {}
+    for interval in intervals:
+        if (node := nodes[interval.host]) and interval.end_s >= began_s and interval.begin_s <= ended_s:
+            by_node.setdefault(node, []).append(interval)
+    if not by_node:
+        first_s, last_s = min(of.begin_s for of in intervals), max(of.end_s for of in intervals)
+        raise BadInputError(
+            f"--sar tells of {_day(first_s)} to {_day(last_s)}, and the jobs ran from {_day(began_s + _AROUND_S)} to "
+            f"{_day(ended_s - _AROUND_S)}; name the files of these days"
+        )
+    return by_node
+
+
+def _day(at_s: float) -> str:
+    return f"{datetime.fromtimestamp(at_s).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _files(place: Path) -> list[Path]:
+    if not place.exists():
+        raise BadInputError(f"--sar {place}: there is no such file or folder")
+    return sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else [place]
+
+
+def _in_order(intervals: Iterable[DriveInterval]) -> list[DriveInterval]:
+    """By time, each of a drive once: files may hold the same, and a pause between two records of sar no interval."""
+    unique = {(interval.end_s, interval.device): interval for interval in reversed(list(intervals))}
+    return [unique[key] for key in sorted(unique)]
+
+
+def _segments(intervals: Sequence[DriveInterval]) -> Iterator[list[DriveInterval]]:
+    """The intervals of a node between gaps and restarts."""
+    usual_s = median(interval.end_s - interval.begin_s for interval in intervals)
+    part: list[DriveInterval] = []
+    ended_s = 0.0
+    for _, of_time in groupby(intervals, key=attrgetter("end_s")):
+        together = list(of_time)
+        begin_s = together[0].begin_s
+        if begin_s < ended_s - _TOGETHER_S:  # it overlaps with another file's
+            continue
+        too_long = together[0].end_s - begin_s > _MUCH_LONGER * usual_s
+        if part and (too_long or begin_s > ended_s + _TOGETHER_S):
+            yield part
+            part = []
+        if not too_long:
+            part += together
+            ended_s = together[0].end_s
+    if part:
+        yield part
+
+
+def _readings(node: str, intervals: Sequence[DriveInterval], drives: frozenset[str]) -> Readings:
+    """The intervals of a node without gaps, as counters."""
+    readings = Readings("sar", SERIES)
+    counted = {
+        device: {Quantity(f"disk {device}", series): 0.0 for series in ("busy_s", "read_bytes", "written_bytes")}
+        for device in drives
+    }
+    for interval in intervals:
+        if interval.device in drives:
+            counters = counted[interval.device]
+            readings.add(Reading(node, interval.begin_s, counters))
+            done = (interval.busy_s, interval.read_bytes, interval.written_bytes)
+            counters.update({name: counters[name] + gone for name, gone in zip(counters, done, strict=True)})
+            readings.add(Reading(node, interval.end_s, counters))
+    return readings
+
+
+def _remarks(
+    jobs: Sequence[PastJob], intervals: Sequence[DriveInterval], drives: dict[str, frozenset[str]], *, is_local: bool
+) -> Iterator[str]:
+    if is_local:
+        yield (
+            "times in the files of --sar that name no zone are of this machine's zone: set TZ to that of the nodes, or "
+            "print the files by `sadf -d`, which has UTC"
+        )
+    nodes = {node for job in jobs for node in job.nodes}
+    if len(drives) < len(nodes):
+        yield (
+            f"--sar has files of {len(drives)} of {len(nodes)} nodes: busy times count for jobs that ran on these alone"
+        )
+    begin_s = min((interval.begin_s for interval in intervals), default=0.0)
+    end_s = max((interval.end_s for interval in intervals), default=0.0)
+    outside = sum(job.finished_ms <= 1000 * begin_s or job.started_ms >= 1000 * end_s for job in jobs)
+    if outside:
+        yield f"{outside} of {len(jobs)} runs are outside the time of the files of --sar, which tell nothing of them"

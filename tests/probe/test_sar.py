@@ -1,0 +1,115 @@
+"""Proves that what sysstat's tools print is read alike, whatever the form and the locale, and that all else is refused in a sentence."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.probe.sar import read_drive_report
+
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "probe" / "sar"
+"""Of one host at about one time, by sysstat 12.6."""
+HEAD = "Linux 5.14.0-427.el9.x86_64 (worker-0.site.org)   {}   _x86_64_        (32 CPU)\n\n"
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def read(folder, text, name="file"):
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_drive_report(folder / name)
+
+
+def seconds(*moment):
+    return datetime(*moment, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize("name", ["sar.txt", "sadf.csv", "sadf.json"])
+def test_all_forms_of_sar_tell_the_same(name):
+    report = read_drive_report(CAPTURED / name)
+    first = next(interval for interval in report.intervals if interval.device == "vda")
+    assert (first.host, first.begin_s, first.end_s) == (
+        "vm",
+        seconds(2026, 11, 28, 8, 2, 7),
+        seconds(2026, 11, 28, 8, 2, 9),
+    )
+    assert (first.read_bytes, first.written_bytes) == (2 * 5052 * 1024, 2 * 12948 * 1024)
+    assert first.busy_s == pytest.approx(0.136)
+    assert {interval.device for interval in report.intervals} == {"loop0", "loop1", "vda"}
+    assert report.is_local is (name == "sar.txt")
+    ends = sorted({interval.end_s for interval in report.intervals})
+    assert [end - ends[0] for end in ends] == [0, 2, 4, 6, 8]
+
+
+def test_iostat_begins_with_the_time_since_the_start_of_the_host_which_is_left_out():
+    report = read_drive_report(CAPTURED / "iostat.txt")
+    drives = [interval for interval in report.intervals if interval.device == "vda"]
+    assert [(of.begin_s - drives[0].begin_s, of.busy_s) for of in drives] == [(0, 0.16), (2, 0.18)]
+    assert drives[0].begin_s == seconds(2026, 11, 28, 8, 2, 8)
+    iso = read_drive_report(CAPTURED / "iostat-iso.txt")
+    assert (iso.is_local, len(iso.intervals)) == (False, 3)
+
+
+def sar(date, *lines):
+    return HEAD.format(date) + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("date", "clock"),
+    [
+        ("11/28/2026", "11:50:01 PM {}"), ("11/28/26", "23:50:01 {}"), ("28.11.2026", "23:50:01 {}"),
+        ("28/11/2026", "23:50:01 {}"), ("2026-11-28", "23:50:01 {}"),
+    ],
+)  # fmt: skip
+def test_dates_and_clocks_of_other_locales(tmp_path, date, clock):
+    next_day = clock.replace("11:50:01 PM", "12:00:01 AM").replace("23:50:01", "00:00:01")
+    rows = [
+        clock.format("DEV tps rd_sec/s wr_sec/s avgrq-sz avgqu-sz await svctm %util"),
+        next_day.format("sda 90,50 2000,00 100,00 20,00 0,10 1,10 1,00 25,00"), "",
+        "Durchschn.: sda 90,50 2000,00 100,00 20,00 0,10 1,10 1,00 25,00",
+    ]  # fmt: skip
+    (interval,) = read(tmp_path, sar(date, *rows)).intervals
+    assert interval.begin_s == seconds(2026, 11, 28, 23, 50, 1)
+    assert interval.end_s == seconds(2026, 11, 29, 0, 0, 1)
+    assert (interval.busy_s, interval.read_bytes) == (150, 600 * 2000 * 512)
+
+
+def test_a_restart_begins_anew(tmp_path):
+    rows = [
+        "08:00:01 DEV rkB/s wkB/s %util", "08:10:01 sda 1.00 1.00 10.00", "08:25:00 LINUX RESTART (32 CPU)", "",
+        "08:30:01 DEV rkB/s wkB/s %util", "08:40:01 sda 1.00 1.00 20.00",
+    ]  # fmt: skip
+    intervals = read(tmp_path, sar("2026-11-28", *rows)).intervals
+    assert [(of.end_s - of.begin_s, of.busy_s) for of in intervals] == [(600, 60), (600, 120)]
+    assert intervals[1].begin_s - intervals[0].end_s == 1200
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (sar("05/06/2026", "08:00:01 DEV %util", "08:10:01 sda 1.00"), "05/06/2026, whose day or month may be first; print it"),
+        (sar("2026-11-28", "Device r/s rkB/s wkB/s %util", "sda 1.00 1.00 1.00 1.00"), "has no times: print it with `iostat -x -t"),
+        ("root:x:0:0:root:/root:/bin/bash\n", "tells of no interval of a drive"),
+        (sar("2026-11-28", "08:00:01 CPU %user", "08:10:01 all 1.00"), "tells of no interval of a drive"),
+        ("# hostname;interval;timestamp;DEV;%util\nvm;600;yesterday;sda;1\n", "is damaged, or of another form"),
+        ('{"sysstat": {"hosts": [{"nodename": "vm"}]}}', "is damaged, or of another form"),
+        ("Linux\0\0", "is a file of sar's own"),
+    ],
+)  # fmt: skip
+def test_all_else_is_refused_in_a_sentence(tmp_path, text, message):
+    with pytest.raises(BadInputError, match=message) as refused:
+        read(tmp_path, text)
+    assert str(refused.value).startswith(f"--sar {tmp_path / 'file'} ")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BadInputError, match="can't be read"):
+        read_drive_report(tmp_path / "none")

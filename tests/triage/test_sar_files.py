@@ -1,0 +1,98 @@
+"""Proves that files of sar tell how long drives were busy, by stage, and that data which tell nothing are refused or named."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from assay.model.errors import BadInputError
+from assay.triage.busy import DriveTimes
+from assay.triage.sar_files import read_sar
+from tests.triage.test_busy import the_job
+
+NAMES = "DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util"
+
+
+def write(folder, job, node, shares, step_s=10, gap=(0, 0), offset_s=0):
+    """What `sadf -d` prints of a node around a job, whose drives are busy for shares of the time, but for a gap."""
+    begin_s = job.started_ms // 1000 - 120 + offset_s
+    lines = [f"# hostname;interval;timestamp;{NAMES}"]
+    for at_s in range(begin_s, job.finished_ms // 1000 + 120 + offset_s, step_s):
+        if not gap[0] <= at_s - begin_s < gap[1]:
+            moment = datetime.fromtimestamp(at_s + step_s, UTC)
+            lines += [
+                f"{node};{step_s};{moment:%Y-%m-%d %H:%M:%S} UTC;{device};10;1000;1000;8;1;1;{100 * share}"
+                for device, share in shares.items()
+            ]
+    (folder / f"{node}.csv").write_text("\n".join(lines) + "\n")
+
+
+SHARES = {"sda": 0.1, "sdb": 0.4, "sdb1": 0.9, "dm-0": 0.9, "rhel-root": 0.9}
+
+
+def busy(folder, job, **more):
+    measured = read_sar([folder], [job])
+    return measured, DriveTimes(measured, [job], **more).of(job)
+
+
+def test_the_busiest_drive_of_the_busiest_node_tells_what_is_usual(tmp_path):
+    job = the_job()
+    write(tmp_path, job, "worker-0.site.org", SHARES)
+    write(tmp_path, job, "worker-1", {**SHARES, "sdb": 0.3})
+    measured, of_job = busy(tmp_path, job)
+    assert of_job.usual_s == {"map": pytest.approx(0.4 * 120, rel=0.05), "reduce": pytest.approx(0.4 * 60, rel=0.05)}
+    assert of_job.seconds["map"] == pytest.approx(0.5 * 140, rel=0.05)
+    assert (of_job.drives, measured.step_s, measured.remarks) == (2, 10, ())
+
+
+def test_a_stage_in_a_gap_is_not_known(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, SHARES, gap=(140, 180))
+    assert set(busy(tmp_path, job)[1].seconds) == {"reduce"}
+
+
+def test_intervals_longer_than_half_of_a_stage_tell_a_bound_and_not_what_is_usual(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, SHARES, step_s=40)
+    of_job = busy(tmp_path, job)[1]
+    assert set(of_job.usual_s) == {"map"}
+    assert set(of_job.seconds) == {"map", "reduce"}
+
+
+def test_nodes_without_files_and_runs_outside_their_time_are_named(tmp_path):
+    job, later = the_job(), the_job(number=2, submitted_ms=the_job().submitted_ms + 3_600_000)
+    write(tmp_path, job, "worker-0", SHARES)
+    measured = read_sar([tmp_path / "worker-0.csv"], [job, later])
+    remarks = "; ".join(measured.remarks)
+    assert "--sar has files of 1 of 2 nodes" in remarks
+    assert "1 of 2 runs are outside the time of the files of --sar" in remarks
+    assert DriveTimes(measured, [job, later]).of(job).usual_s == {}
+
+
+def test_local_times_are_an_assumption(tmp_path):
+    job = the_job()
+    began = datetime.fromtimestamp(job.started_ms // 1000 - 60).astimezone()
+    (tmp_path / "sar.txt").write_text(
+        f"Linux 5.14.0 (worker-0) {began:%Y-%m-%d} _x86_64_ (8 CPU)\n\n{began:%H:%M:%S} DEV rkB/s wkB/s %util\n"
+        f"{datetime.fromtimestamp(job.started_ms // 1000).astimezone():%H:%M:%S} sda 1.00 1.00 5.00\n"
+    )
+    assert "are of this machine's zone" in read_sar([tmp_path], [job]).remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("node", "shares", "more", "message"),
+    [
+        ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name those of these hosts"),
+        ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
+        ("worker-0", {"dm-0": 0.1}, {}, "tells of no drive, only of dm-0"),
+        ("worker-0", SHARES, {"offset_s": 86_400}, "and the jobs ran from .*; name the files of these days"),
+    ],
+)  # fmt: skip
+def test_data_that_tell_nothing_are_refused(tmp_path, node, shares, more, message):
+    job = the_job()
+    write(tmp_path, job, node, shares, **more)
+    with pytest.raises(BadInputError, match=message):
+        read_sar([tmp_path], [job])
+    with pytest.raises(BadInputError, match="there is no such file or folder"):
+        read_sar([tmp_path / "none"], [job])
