@@ -7,7 +7,9 @@ means over the repetitions. A case is covered where the measured time, give or t
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import exp, log
 from pathlib import Path
 from statistics import fmean, median
@@ -19,20 +21,22 @@ from assay.cli.context import find_installation
 from assay.engine.past.job import PastJob, StageSums, Work
 from assay.engine.past.spark import PastApplication
 from assay.engine.spark_log import RDDS
+from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record
-from assay.model.trial import ZERO_DELAY
+from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summarise
-from assay.triage.bounds import Busy, bound_of, tasks_at_once
+from assay.triage.bounds import Busy, bound_of
 from assay.triage.drives import Drives
 from assay.triage.likely import Likely, added, likely_of
 
 NOISE = 0.08
 """Two standard errors of the times without delay."""
 COLUMNS = ("evidence", "cases", "median error", "90th percentile", "greatest", "in the interval")
+VERDICT_COLUMNS = ("rule", "says yes", "rightly", "says no", "rightly")
 STAGE = "job"
 
 
@@ -46,7 +50,7 @@ class Case(NamedTuple):
     without_s: float
     likely: Mapping[str, Likely]
     bound_s: float
-    depth: float
+    on_disks: bool
 
 
 def past_job(record: JobRecord, nodes: int) -> PastJob | None:
@@ -115,14 +119,14 @@ def _case(run: str, placement: str, records: Sequence[Record], without_s: float,
     yield Case(
         run, job, placement, fmean(map(_elapsed_s, records)), without_s,
         {kind: _mean([trial.likely[kind] for trial in trials]) for kind in kinds},
-        fmean(trial.bound_s for trial in trials), max(trial.depth for trial in trials),
+        fmean(trial.bound_s for trial in trials),
+        any(find_profile(of.profile, profiles).kind == "hdd" for of in drives.values()),
     )  # fmt: skip
 
 
 class _Trial(NamedTuple):
     likely: Mapping[str, Likely]
     bound_s: float
-    depth: float
 
 
 def _of_trial(record: Record, drives: Mapping[str, Drives]) -> _Trial | None:
@@ -145,7 +149,7 @@ def _of_trial(record: Record, drives: Mapping[str, Drives]) -> _Trial | None:
     known = {kind: [part for part in parts if isinstance(part, Likely)] for kind, parts in likely.items()}
     return _Trial(
         {kind: added(parts) for kind, parts in known.items() if len(parts) == len(jobs)},
-        sum(bound.seconds for bound in bounds), max(tasks_at_once(job.stages[0], nodes) for job in jobs),
+        sum(bound.seconds for bound in bounds),
     )  # fmt: skip
 
 
@@ -193,17 +197,48 @@ def _row(name: str, of_kind: Sequence[Case], saved_s: Sequence[float], inside: s
     return [name, str(len(errors)), percent(median(errors)), percent(ninth), percent(errors[-1]), inside]
 
 
+def verdict_rows(all_cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
+    """How often each rule says that a threshold is saved, or is not, and how often that is so by the measured means."""
+    evidence = dict.fromkeys(kind for case in all_cases for kind in case.likely)
+    rules: dict[str, Callable[[Case], bool | None]] = {
+        "always yes": lambda _: True,
+        "at most": lambda case: case.bound_s >= worth * case.elapsed_s,
+        **{f"likely, by {kind}": partial(_says, kind, worth) for kind in evidence},
+        **{f"all of its interval, by {kind}": partial(_says, kind, worth, whole=True) for kind in evidence},
+    }
+    table = []
+    for name, rule in rules.items():
+        said = Counter((says, case.elapsed_s - case.without_s >= worth * case.elapsed_s)
+                       for case in all_cases if (says := rule(case)) is not None)  # fmt: skip
+        cells = (said[True, True] + said[True, False], said[True, True], said[False, True] + said[False, False])
+        table.append([name, *map(str, (*cells, said[False, False]))])
+    return table
+
+
+def _says(kind: str, worth: float, case: Case, *, whole: bool = False) -> bool | None:
+    """None where the case has no such evidence, or the threshold lies in the interval of which all is asked."""
+    if kind not in case.likely:
+        return None
+    likely, least_s = case.likely[kind], worth * case.elapsed_s
+    if whole and likely.low_s < least_s <= likely.high_s:
+        return None
+    return likely.seconds >= least_s
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     profiles = find_installation().profiles
     all_cases = [
         case for run in parser.parse_args().runs for case in cases(run.name, RunFolder(run).records()[0], profiles)
     ]
-    table = zip(COLUMNS, zip(*rows(all_cases), strict=True), strict=True)
-    columns = [Column(head, cells, name=head == COLUMNS[0]) for head, cells in table]
-    print("\n".join(layout_table(columns, 120)))  # noqa: T201
+    on_disks = [case for case in all_cases if case.on_disks]
+    tables = [(COLUMNS, rows(all_cases)), *((VERDICT_COLUMNS, verdict_rows(some)) for some in (all_cases, on_disks))]
+    for heads, table in tables:
+        by_head = zip(heads, zip(*table, strict=True), strict=True)
+        columns = [Column(head, cells, name=head == heads[0]) for head, cells in by_head]
+        print("\n".join(layout_table(columns, 120)))  # noqa: T201
 
 
 if __name__ == "__main__":

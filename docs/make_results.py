@@ -30,8 +30,11 @@ from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.known_effects import markdown
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
+from benchmarks.likely import Case as LikelyCase
 from benchmarks.likely import cases as likely_cases
+from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import rows as likely_rows
+from benchmarks.likely import verdict_rows as likely_verdict_rows
 from benchmarks.prediction import COLUMNS as PREDICTION_COLUMNS
 from benchmarks.prediction import cases as prediction_cases
 from benchmarks.prediction import covered, worst
@@ -514,14 +517,27 @@ def prediction() -> str:
     return f"{table}\n\n{within} The worst:\n\n{_table(['run', 'job', 'from', 'to', 'error'], worst(cases, 5))}"
 
 
-def likely() -> str:
-    """How well what is likely foretells times without storage delay, by evidence."""
+@cache
+def _likely_cases() -> Sequence[LikelyCase]:
     profiles = find_installation().profiles
-    cases = []
+    cases: list[LikelyCase] = []
     for name in PREDICTED_RUNS:
         with unpacked(name) as folder:
             cases += likely_cases(name, RunFolder(folder).records()[0], profiles)
-    return _table([*LIKELY_COLUMNS], likely_rows(cases))
+    return cases
+
+
+def likely() -> str:
+    """How well what is likely foretells times without storage delay, by evidence."""
+    return _table([*LIKELY_COLUMNS], likely_rows(_likely_cases()))
+
+
+def likely_verdicts() -> str:
+    """How often what is likely, and the bound, rightly say that a threshold is saved: of all cases, and on hard disks."""
+    on_disks = [case for case in _likely_cases() if case.on_disks]
+    of_all, of_disks = (likely_verdict_rows(cases) for cases in (_likely_cases(), on_disks))
+    heads = [*LIKELY_VERDICT_COLUMNS, *(f"{head}, on hard disks" for head in LIKELY_VERDICT_COLUMNS[1:])]
+    return _table(heads, [[*row, *other[1:]] for row, other in zip(of_all, of_disks, strict=True)])
 
 
 def triage_example() -> str:
@@ -579,6 +595,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "known effects": known_effects,
     "prediction": prediction,
     "likely": likely,
+    "likely verdicts": likely_verdicts,
     "triage truth": triage_truth,
     "triage rules": triage_rules,
     "triage bound": triage_bound,
