@@ -190,7 +190,6 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             "likely", [_likely(row) for row in rows], values=[row.likely_share for row in rows],
             titles=[row.likely_unknown for row in rows],
         ),
-        Column("evidence", [row.evidence or "-" for row in rows], rank=2, name=True),
         Column(
             "at most", ["-" if row.bound_share is None else percent(row.bound_share) for row in rows],
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
@@ -200,6 +199,7 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             values=[row.bound_s for row in rows], titles=[row.how for row in rows],
         ),
         Column("role", [_role(row) for row in rows], rank=1, name=True),
+        Column("evidence", [row.evidence or "-" for row in rows], rank=2, name=True),
         *_with_jobs(rows),
         Column(
             _runs_heading(rows), [duration_text(row.elapsed_s) if row.counted else "-" for row in rows], rank=2,
