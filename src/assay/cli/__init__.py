@@ -33,7 +33,7 @@ SUMMARIES = {
     "run-job": "Run a job of your own, on a sample of its input, to see whether another drive would shorten it.",
     "runs": "List runs, the newest first, with their answers.",
     "schema": "Print the JSON schema of experiment files, for editors.",
-    "triage": "Rank past jobs by what drives could save of their time at most, and probably. Nothing is run or changed.",
+    "triage": "Rank past jobs by what drives could save at most, and probably. Nothing is run or changed.",
     "workloads": "List and describe the workloads.",
 }
 """The core's commands, each a module of this package with a click command of its name, and its help's first line."""

@@ -138,7 +138,7 @@ def triage(
     drives: str | None, cores: int | None, node_memory: int | None, container_memory: int | None, worth: float,
     form: Form | None, out: Path | None, experiments: Path | None, *, example: bool, nameless: bool, output: Output,
 ) -> int:  # fmt: skip
-    """Rank past jobs by what drives could save of their time at most, and probably. Nothing is run or changed.
+    """Rank past jobs by what drives could save at most, and probably. Nothing is run or changed.
 
     Reads finished jobs' histories (.jhist with _conf.xml) or event logs, and how busy the drives were where that was
     measured.
