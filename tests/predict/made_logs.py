@@ -16,7 +16,7 @@ def a_log(busy_s, medium="disk", roles=("input",), dropped=0):
     latency = np.full(10, int(busy_s * 100) * MS)
     role = np.arange(10) % len(roles)
     return Requests(
-        medium=medium, source="test", arrived_ns=arrived, offset=arrived % 4096, bytes=np.full(10, 4096),
+        medium=medium, source="test", arrived_ns=arrived, offset=arrived % 4096, bytes=np.full(10, 1 << 18),
         latency_ns=latency, kind=np.zeros(10, "u1"), role=role.astype("u1"), roles=roles, dropped=dropped,
     )  # fmt: skip
 

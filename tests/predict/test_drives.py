@@ -53,7 +53,7 @@ def test_a_trial_asks_its_own_drive_and_the_other_one(run):
     assert stage.elapsed_s == 10
     assert stage.busy_s == (pytest.approx(9),)
     assert stage.busy_there_s == (pytest.approx(0.9),)
-    assert (first.depth, first.request_bytes, first.title) == (1.0, 4096.0, "a made drive")
+    assert (first.depth, first.request_bytes, first.title) == (1.0, 262_144.0, "a made drive")
 
 
 def test_each_stage_has_what_was_asked_until_its_end(run):

@@ -1,5 +1,8 @@
 """Proves what is made of demands: times, intervals and verdicts, and where nothing is known."""
 
+from math import exp
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,7 +67,7 @@ def test_a_stage_that_waits_for_its_drive_gains_though_another_does_not():
 def test_a_prediction_says_what_it_rests_on_and_what_would_make_it_surer():
     demands = [a_demand((10, 9, 0.1)), a_demand((10.2, 9, 0.1), trial="0002-triangles-disk")]
     (prediction,) = predicted(*demands, seconds=(10.0, 10.2))
-    assert prediction.low_s < prediction.predicted_s < prediction.high_s < 9
+    assert prediction.low_s < prediction.predicted_s < prediction.high_s < 9.5
     assert (prediction.placement, prediction.verdict, prediction.reason) == ("disk", "worth it", "")
     assert prediction.basis == "from 2 trials on disk alone: all data on one a drive"
     assert prediction.surer == "run it on that drive, emulated"
@@ -74,7 +77,8 @@ def test_a_prediction_says_what_it_rests_on_and_what_would_make_it_surer():
 
 def test_a_drive_that_was_hardly_busy_is_not_worth_replacing():
     (prediction,) = predicted(a_demand((10, 0.1, 0)))
-    assert prediction.low_s >= 0.97 * prediction.elapsed_s
+    noise = exp(1.96 * 0.08)  # of one trial
+    assert prediction.low_s == pytest.approx(prediction.elapsed_s / noise, rel=0.02)
     assert prediction.verdict == "not worth it"
 
 
@@ -84,7 +88,7 @@ def test_writes_that_came_after_the_jobs_leave_the_verdict_open():
     (prediction,) = predicted(
         a_demand((10, 9, 0.1)), jobs=(job,), totals=totals((job,), ()), devices=device_reports({"disk": report})
     )
-    assert prediction.high_s < 0.9 * prediction.elapsed_s
+    assert prediction.high_s < 0.95 * prediction.elapsed_s
     assert prediction.verdict == "not known"
     assert prediction.reason.startswith("90 % of what the jobs moved was written only after")
 
@@ -94,7 +98,10 @@ def test_writes_that_came_after_the_jobs_leave_the_verdict_open():
     [
         ({"depth": 500}, "500 requests under way at once is outside of what predictions were judged by"),
         ({"request_bytes": 50e6}, "bytes a request is outside"),
-        ({"stages": (StageDemand(stage="x", elapsed_s=10, busy_s=(1,) * 9, busy_there_s=(1,)),)}, "9 drives in a node"),
+        (
+            {"stages": (StageDemand(stage="x", elapsed_s=10, busy_s=(1,) * 9, busy_there_s=(1,)),)},
+            "9 busy drives in a node",
+        ),
     ],
 )
 def test_outside_of_what_was_seen_nothing_is_known(changes, reason):
@@ -113,3 +120,14 @@ def test_it_is_a_predictor_of_trials_like_those_that_ran():
     (made,) = predict(run)
     assert (made.like, made.levels, made.verdict) == (trial.id, {"placement": "nvme"}, "worth it")
     assert made.low_s <= made.elapsed_s <= made.high_s
+
+
+@pytest.mark.slow
+def test_a_thousand_trials_are_predicted_in_twenty_seconds():
+    trials = [a_trial(number, repetition=number) for number in range(1, 1001)]
+    demands = [a_demand(*[(2.5, 2.0, (0.5, 0.1))] * 4, trial=trial.id) for trial in trials]
+    run = a_measured_run(a_plan(*trials), [a_record(trial) for trial in trials])._replace(demands=demands)
+    began_s = process_time()
+    (prediction,) = predictions(run)
+    assert process_time() - began_s < 20
+    assert len(prediction.trials) == 1000

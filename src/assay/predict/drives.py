@@ -20,7 +20,8 @@ from assay.stats.trial_summary import summaries_of
 
 MOST_BUSY = 1.02
 """A drive that was busy for more of a job's time than this contradicts it; less is the rounding of clocks."""
-LEAST_REQUEST_BYTES = 4096
+IDLE_REQUEST_BYTES = 1 << 18
+"""Taken for the size of requests where there are none: they change nothing."""
 
 
 def demands_on(
@@ -149,7 +150,7 @@ def _shape(logs: Collection[Requests]) -> Mapping[str, float]:
     moving = [(log, np.isin(log.kind, (READ_KIND, WRITE_KIND))) for log in logs]
     log, chosen = max(moving, key=lambda pair: int(pair[1].sum()))
     if not chosen.any():
-        return {"depth": 1.0, "request_bytes": float(LEAST_REQUEST_BYTES)}
+        return {"depth": 1.0, "request_bytes": float(IDLE_REQUEST_BYTES)}
     arrived = np.sort(log.arrived_ns[chosen].astype(np.int64))
     answered = np.sort((log.arrived_ns[chosen] + log.latency_ns[chosen]).astype(np.int64))
     under_way = np.arange(1, len(arrived) + 1) - np.searchsorted(answered, arrived, side="right")

@@ -1,7 +1,7 @@
 """The predictor of times on other drives: from what a run's trials ask of drives, by a network of queues."""
 
 from collections.abc import Mapping, Sequence
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
@@ -30,9 +30,11 @@ class Range(NamedTuple):
     high: float
 
 
-DEPTH = Range("requests under way at once", 1, 64)
-REQUEST_BYTES = Range("bytes a request", 4096, 1 << 20)
-DRIVES = Range("drives in a node", 1, 3)
+DEPTH = Range("requests under way at once", 1, 24)
+REQUEST_BYTES = Range("bytes a request", 96_000, 1_600_000)
+"""Half of the least and twice the most mean of the trials of `experiments/prediction.yaml`."""
+DRIVES = Range("busy drives in a node", 0, 2)
+"""As in the kept runs."""
 
 
 class OnDrive(NamedTuple):
@@ -54,7 +56,8 @@ class DrivePrediction(NamedTuple):
     """A group of like trials on one placement, and its predicted time on another drive.
 
     `factors` tell the group from others, the placement left out. `low_s` and `high_s` are the 95 % interval. The
-    verdict is known where all of it lies beyond or within the threshold, and there is no `reason` to know nothing.
+    verdict is known where that of the ratio lies beyond or within the threshold, and there is no `reason` to know
+    nothing.
     """
 
     factors: Mapping[str, str]
@@ -113,13 +116,15 @@ def predictions(run: MeasuredRun) -> list[DrivePrediction]:
             group = groups.setdefault(tuple(levels.items()), [])
             if not group or machines[group[0][0].id] == machines[summary.id]:
                 group.append((summary, demand))
-    return [_prediction(group, run.plan.worth) for group in groups.values()]
+    return [_prediction(group, run.plan.worth, run.plan.prior.deviation) for group in groups.values()]
 
 
-def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float) -> DrivePrediction:
-    """The mean of a group, with an interval that no drive can leave.
+def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float, deviation: float) -> DrivePrediction:
+    """The mean of a group, with its interval; `deviation` is that of the logarithm of one trial's time.
 
-    A job gains no more than the time that its drives were busy, and loses no more than the other drive is busy.
+    The ratio to the measured time has an interval that no drive can leave: a job gains no more than the time that its
+    drives were busy, and loses no more than the other drive is busy. The verdict is by that. The time has the noise of
+    the measured times besides.
     """
     summary, demand = group[0]
     trials = [on_drive(demand) for _, demand in group]
@@ -127,9 +132,10 @@ def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float)
     ratio, spread = fmean(ratios), stdev(ratios) / sqrt(len(ratios)) if len(ratios) > 1 else 0.0
     most_gained = fmean(sum(sum(stage.busy_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
     most_lost = fmean(sum(sum(stage.busy_there_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
-    noise = exp(NORMAL_95 * spread)
-    low = max(exp(ratio - ERROR_95), 1 - most_gained) / noise
-    high = min(exp(ratio + ERROR_95), 1 + most_lost) * noise
+    apart = exp(NORMAL_95 * spread)
+    low = max(exp(ratio - ERROR_95), 1 - most_gained) / apart
+    high = min(exp(ratio + ERROR_95), 1 + most_lost) * apart
+    noise = NORMAL_95 * deviation / sqrt(len(trials))
     reason, surer = _not_known(group)
     verdict: Literal["worth it", "not worth it", "not known"] = "not known"
     if not reason and high <= 1 - worth:
@@ -141,7 +147,9 @@ def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float)
     mean_s = fmean(trial.elapsed_s for trial in trials)
     factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
     placement = summary.trial.placement.name
-    return DrivePrediction(factors, placement, demand, trials, low * mean_s, high * mean_s, verdict, reason, surer)
+    low_s = mean_s * exp(ratio - hypot(ratio - log(low), noise))
+    high_s = mean_s * exp(ratio + hypot(log(high) - ratio, noise))
+    return DrivePrediction(factors, placement, demand, trials, low_s, high_s, verdict, reason, surer)
 
 
 def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, str]:
@@ -151,7 +159,7 @@ def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, 
         reason = f"{percent(late)} of what the jobs moved was written only after they had ended, and is in no busy time"
         return reason, "run jobs that take longer, or with less memory for the page cache"
     for _, demand in group:
-        drives = max(max(len(stage.busy_s), len(stage.busy_there_s)) for stage in demand.stages)
+        drives = max(sum(s > 0 for s in busy) for stage in demand.stages for busy in (stage.busy_s, stage.busy_there_s))
         for seen, value in ((DEPTH, demand.depth), (REQUEST_BYTES, demand.request_bytes), (DRIVES, drives)):
             if not seen.low <= value <= seen.high:
                 reason = (

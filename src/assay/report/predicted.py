@@ -48,7 +48,7 @@ def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> 
         if one.saving is not None:
             change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
             words += f": {change} (95 % interval {interval_text(one.saving)})"
-        judged = [one.verdict, one.basis, one.surer and f"to be surer: {one.surer}"]
+        judged = [one.verdict, one.basis, f"to be surer: {one.surer}" if one.surer and one.measured_s is None else ""]
         value = one.elapsed_s.value
         time = f"{seconds_text(value) if value < 9.95 else round(value)} s"
         lines.append(AnswerLine(label, label, time, "; ".join(filter(None, (words, *judged))), predicted=True))
