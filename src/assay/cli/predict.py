@@ -27,7 +27,7 @@ from assay.stats.trial_summary import summaries_of
 @click.argument("folder", type=UserPath(), metavar="RUN")
 @click.option(
     "--media", "media", required=True, metavar="PROFILE",
-    help="The drive: a shipped profile (`assay media list`), hdd, ssd or nvme for a usual one, or a YAML file.",
+    help="The drive: a medium of the run, a usual one (hdd, ssd, nvme), a profile (`assay media list`) or a YAML file.",
 )  # fmt: skip
 @click.option("--role", "roles", multiple=True, help="Only data of this role lie on it; may be given several times.")
 @click.option("--from", "placement", help="The placement to predict from; by default the first of the plan.")
