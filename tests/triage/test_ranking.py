@@ -93,6 +93,7 @@ def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
     assert "tasks at once shared a drive" in rows[2].likely_unknown
     assert rows[0].bound_s < rows[1].bound_s
     assert {row.verdict for row in rows} == {TriageVerdict.MAY_MATTER}
+    assert "a node with 4 is taken for as many nodes with one drive each" in "; ".join(summary.assumed)
     # Those that decide are by the bound.
     assert summary.deciding[0] == max(rows, key=lambda row: row.bound_s).job
     assert (summary.likely_unknown, summary.likely_s) == (1, rows[0].likely_s + rows[1].likely_s)

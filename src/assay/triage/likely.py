@@ -23,6 +23,8 @@ WORKED: Mapping[Evidence, tuple[float, float]] = {
 kept runs' cases (`benchmarks/likely.py`)."""
 DEEPEST = 2.0
 """The most tasks at once on each drive that the kept runs have."""
+MOST_DRIVES = 2
+"""The most drives of a node that they have."""
 _INTERMEDIATE = "intermediate"
 
 

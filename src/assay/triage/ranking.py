@@ -12,7 +12,7 @@ from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
 from assay.triage.drives import Drives
-from assay.triage.likely import Likely, added, likely_of
+from assay.triage.likely import MOST_DRIVES, Likely, added, likely_of
 from assay.triage.names import run_name
 from assay.triage.reasons import (
     MOSTLY,
@@ -484,6 +484,11 @@ def deciding(rows: Sequence[JobRow]) -> list[str]:
 def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     if site.busy is None:
         yield OTHERS_ON_DRIVES
+    if (most := max(drives.number for drives in site.drives.values())) > MOST_DRIVES:
+        yield (
+            f"what is likely was measured on nodes with no more than {MOST_DRIVES} drives: a node with {most} is taken "
+            "for as many nodes with one drive each"
+        )
     refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
     if refuted:
         yield (
