@@ -217,6 +217,18 @@ def test_no_figure_rests_on_memory(name):
         assert "from memory" not in stated.source, figure
 
 
+@pytest.mark.parametrize(
+    ("visit", "segment", "visits"),
+    [("1048576", "4194304", (262144, 2097152)), ("1048576", "1572864", (262144, 1572864)),
+     ("{value: 1048576, basis: calibration}", "4194304", (1048576, 1048576))],
+)  # fmt: skip
+def test_visits_to_streams_are_varied_by_what_is_not_known_of_them_within_a_segment(tmp_path, visit, segment, visits):
+    text = f"{VARIED}  stream_visit_bytes: {visit}\n  read_segment_bytes: {segment}\n"
+    profile = read_profile(written(tmp_path, text))
+    assert tuple(profile.varied(way).values["stream_visit_bytes"] for way in ("slower", "faster")) == visits
+    assert profile.varied("slower").values["read_segment_bytes"] == int(segment)
+
+
 @needs_emulator
 @pytest.mark.parametrize("way", ["slower", "faster"])
 @pytest.mark.parametrize("name", profile_names(SHIPPED))

@@ -68,7 +68,8 @@ def test_runs_with_varied_drives_stand_beside_the_arithmetic():
     varied = VariedTrial(placement="hdd-slower", elapsed_s=38.2, calculated_s=39.0)
     *_, note = depends_notes(one(varied=(varied,)), first=True)
     assert note == (
-        "Runs with such drives took, and in brackets the arithmetic said at most: hdd-slower 38.2 s (39.0 s)."
+        "Runs with such drives, which also serve several streams more slowly or faster, took (in brackets the arithmetic "
+        "alone): hdd-slower 38.2 s (39.0 s)."
     )
 
 

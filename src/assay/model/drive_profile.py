@@ -18,6 +18,10 @@ ASSUMED, PARAMETERS = "assumed_parameters", "parameters"
 
 ASSUMED_TIMES: Mapping[str, float] = {"slower": 1.25, "faster": 0.8}
 """By what the times of a drive are multiplied where all that is assumed of its speed is a fifth worse, or better."""
+VISIT, SEGMENT = "stream_visit_bytes", "read_segment_bytes"
+ASSUMED_VISITS: Mapping[str, float] = {"slower": 0.25, "faster": 2.0}
+"""By what a hard disk's visits to one of several streams are multiplied there: sources say little of more than two
+(docs/reference/media.md)."""
 _TIMES, _RATES = ("_ms", "_us"), ("_mb_s", "_per_s", "_iops", "_rpm")
 
 _INSIDE = "channel_mb_s"
@@ -132,7 +136,7 @@ class DriveProfile(Frozen):
     def varied(self, way: str) -> "DriveProfile":
         """Return the drive with its assumed times and rates `slower` or `faster`, by `ASSUMED_TIMES`.
 
-        Sizes, counts and power are no speeds, and stay.
+        Sizes, counts and power are no speeds, and stay, but for how long the arm stays with one of several streams.
         """
         factor = ASSUMED_TIMES[way]
         figures = {}
@@ -140,6 +144,9 @@ class DriveProfile(Frozen):
             times = factor if name.endswith(_TIMES) else 1 / factor if name.endswith(_RATES) else 1
             varies = figure.evidence == "assumed" and times != 1
             figures[name] = figure.model_copy(update={"value": figure.value * times}) if varies else figure
+        if VISIT in figures and figures[VISIT].evidence == "assumed" and SEGMENT in figures:
+            visit_bytes = min(figures[VISIT].value * ASSUMED_VISITS[way], figures[SEGMENT].value)
+            figures[VISIT] = figures[VISIT].model_copy(update={"value": visit_bytes})
         labels = {key: f"{value}, assumed figures {way}" for key in ("title", "model") if (value := getattr(self, key))}
         return self.model_copy(update={"figures": figures, **labels})
 

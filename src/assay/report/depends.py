@@ -54,7 +54,10 @@ def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
             f"{trial.placement} {seconds_text(trial.elapsed_s)} s ({seconds_text(trial.calculated_s)} s)"
             for trial in sensitivity.varied
         )
-        yield f"Runs with such drives took, and in brackets the arithmetic said at most: {each}."
+        yield (
+            "Runs with such drives, which also serve several streams more slowly or faster, took (in brackets the "
+            f"arithmetic alone): {each}."
+        )
 
 
 def _less(saving: Estimate) -> str:
