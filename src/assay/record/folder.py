@@ -273,7 +273,9 @@ class RunFolder:
 
     def trials(self) -> list[str]:
         """The names of the trials' folders, in the order of the plan, readable or not."""
-        return sorted(folder.name for folder in self._trials.glob("[!.]*"))
+        with suppress(OSError):
+            return sorted(name for name in os.listdir(self._trials) if not name.startswith("."))
+        return []
 
     def record_state(self, trial: str) -> tuple[int, int]:
         """The size of a trial's record in bytes, and when it last changed in nanoseconds. Raises OSError without."""

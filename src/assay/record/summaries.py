@@ -43,22 +43,22 @@ def read_summaries(
     """
     planned = {trial.id: trial for trial in plan.trials}
     code = _code()
-    kept, others = _kept(folder, planned, code)
+    places = {name: place for place, name in enumerate(planned)}
+    names = sorted(folder.trials(), key=lambda name: places.get(name, len(places)))
+    sources = {name: _source(folder, name, planned, code) for name in names}
+    kept, others = _kept(folder, planned, sources)
     summaries: dict[str, TrialSummary] = {}
     damaged: list[Damaged] = []
     made: dict[str, str] = {}
-    sources: dict[str, _Source] = {}
-    places = {name: place for place, name in enumerate(planned)}
-    for name in sorted(folder.trials(), key=lambda name: places.get(name, len(places))):
-        sources[name] = source = _source(folder, name, planned, code)
-        if name in kept and kept[name][0] == source:
-            summaries[name] = kept[name][1]
+    for name in names:
+        if name in kept:
+            summaries[name] = kept[name]
             continue
         record = folder.read(name, planned)
         if isinstance(record, Damaged):
             damaged.append(record)
             continue
-        made[name] = _line(source, summarise(record))
+        made[name] = _line(sources[name], summarise(record))
         summaries[name] = _summary(_content(made[name].encode()), record.trial)  # the same whether it was kept or not
     with suppress(OSError):
         if made and others:
@@ -76,10 +76,10 @@ def keep_summary(folder: RunFolder, summary: TrialSummary) -> None:
 
 
 def _kept(
-    folder: RunFolder, planned: Mapping[str, Trial], code: str
-) -> tuple[dict[str, tuple[_Source, TrialSummary]], bool]:
-    """The summaries that still hold and what they are of, by trial, and whether there are lines besides."""
-    summaries: dict[str, tuple[_Source, TrialSummary]] = {}
+    folder: RunFolder, planned: Mapping[str, Trial], sources: Mapping[str, _Source]
+) -> tuple[dict[str, TrialSummary], bool]:
+    """The summaries that are of these sources, by trial, and whether there are lines besides."""
+    summaries: dict[str, TrialSummary] = {}
     lines = 0
     for line in _lines(folder):
         lines += 1
@@ -87,8 +87,8 @@ def _kept(
             content = _content(line)
             name, source = content["trial"], content["of"]
             summaries.pop(name, None)
-            if source == _source(folder, name, planned, code):
-                summaries[name] = source, _summary(content, planned[name])
+            if source and source == sources[name]:
+                summaries[name] = _summary(content, planned[name])
     return summaries, lines > len(summaries)
 
 
