@@ -92,10 +92,21 @@ def test_a_restart_begins_anew(tmp_path):
     assert intervals[1].begin_s - intervals[0].end_s == 1200
 
 
+def test_a_restart_before_midnight_ends_a_day_too(tmp_path):
+    rows = [
+        "23:30:01 DEV rkB/s wkB/s %util", "23:40:01 sda 1.00 1.00 10.00", "23:55:00 LINUX RESTART (32 CPU)", "",
+        "00:00:01 DEV rkB/s wkB/s %util", "00:10:01 sda 1.00 1.00 20.00",
+    ]  # fmt: skip
+    (_, after) = read(tmp_path, sar("2026-11-28", *rows)).intervals
+    assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, 0, 0, 1), seconds(2026, 11, 29, 0, 10, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         (sar("05/06/2026", "08:00:01 DEV %util", "08:10:01 sda 1.00"), "05/06/2026, whose day or month may be first; print it"),
+        *((sar(date, "08:00:01 DEV %util", "08:10:01 sda 1.00"), f"{date}, whose day or month may be first; print it")
+          for date in ("05/11/26", "05-11-26")),
         (sar("2026-11-28", "Device r/s rkB/s wkB/s %util", "sda 1.00 1.00 1.00 1.00"), "has no times: print it with `iostat -x -t"),
         ("root:x:0:0:root:/root:/bin/bash\n", "tells of no interval of a drive"),
         (sar("2026-11-28", "08:00:01 CPU %user", "08:10:01 all 1.00"), "tells of no interval of a drive"),

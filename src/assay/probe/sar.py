@@ -113,14 +113,14 @@ class _Reading:
         names: list[str] = []
         for line in lines:
             if head := _HEAD.match(line):
-                host, date, day, names = head[1], head[2], None, []
+                host, date, day, end, names = head[1], head[2], None, None, []
             elif row := _ROW.match(line):
                 day = day or self._day(date, has_halves=row[4] is not None)
                 at = day + _since_midnight(*row.groups()[:4])
-                if names and end is not None and at < end - _HALF_DAY:
+                if end is not None and at < end - _HALF_DAY:
                     day, at = day + timedelta(days=1), at + timedelta(days=1)
                 if "RESTART" in row[5]:
-                    names = []
+                    names, end = [], at
                 elif _BUSY in row[5]:
                     names, begin, end = row[5].split(), None, at
                 elif names:
@@ -159,7 +159,7 @@ class _Reading:
         return self._day(date, has_halves=half is not None) + since
 
     def _day(self, date: str, *, has_halves: bool) -> datetime:
-        """The midnight of a date as a locale has it: clocks of 12 hours and years of two digits have the month first.
+        """The midnight of a date as a locale has it: clocks of 12 hours have the month first.
 
         Raises BadInputError where day and month may be either.
         """
@@ -173,8 +173,8 @@ class _Reading:
         else:
             year = int(third) + (2000 if len(third) == 2 else 0)
             month, day = int(first), int(second)
-            month_first = sign != "." and (has_halves or len(third) == 2)
-            if sign == "/" and not month_first and month <= 12 and day <= 12 and month != day:
+            month_first = sign != "." and has_halves
+            if sign != "." and not month_first and month <= 12 and day <= 12 and month != day:
                 raise BadInputError(f"--sar {self._file} has the date {date}, whose day or month may be first; {HOW}")
             if month > 12 or (not month_first and day <= 12):
                 month, day = day, month

@@ -128,7 +128,7 @@ class JobRow(Frozen):
     likely_share: float | None
     """The same as a share of `ran_s`."""
     likely_low_s: float | None
-    """The lower end of its interval, which held nine of ten measured jobs."""
+    """The lower end of its interval, which was fitted to small jobs."""
     likely_high_s: float | None
     """The upper end."""
     evidence: str
@@ -213,7 +213,7 @@ class Batch(Frozen):
     likely_s: float
     """What drives without delay would probably save in the jobs that may matter and of which that is known."""
     likely_low_s: float
-    """The lower end of its interval, which held nine of ten measured jobs."""
+    """The lower end of its interval, which was fitted to small jobs."""
     likely_high_s: float
     """The upper end."""
     likely_unknown: int

@@ -31,7 +31,7 @@ SHOWN = 12
 MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
-    "Likely: what drives without delay probably save, and the interval that held nine of ten measured jobs. At most, "
+    "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. At most, "
     "that is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that "
     "keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
 )
