@@ -17,8 +17,8 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from assay.cli.context import find_installation
+from assay.cli.predict import checked_profile, drive_named
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.profile import find_profile
 from assay.model.demand import DriveDemand, OtherDrive, StageDemand
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
@@ -173,19 +173,15 @@ def replayed(folder: RunFolder) -> list[Replayed]:
     """
     plan = folder.plan()
     summaries = [summary for summary in summaries_of(folder, plan)[0] if is_valid(summary)]
-    profiles = {
-        trial.placement.name: str((trial.media[0].model_extra or {})["profile"])
+    media = {
+        trial.placement.name: trial.media[0].model_extra or {}
         for trial in plan.trials
         if trial.keep_requests and len(trial.media) == 1 and not trial.zero_delay
     }
-    pairs = [
-        (before, OtherDrive(name=after, profile=profile))
-        for before in profiles
-        for after, profile in profiles.items()
-        if before != after
-    ]
+    pairs = [(before, drive_named(after, media=media)) for before in media for after in media if before != after]
     if ROLES_ON_SSD in plan.placements:
-        pairs.append((FROM, OtherDrive(name=ROLES_ON_SSD, profile=profiles[ROLES_TO], roles=("intermediate",))))
+        drive = drive_named(ROLES_TO, ("intermediate",), media)
+        pairs.append((FROM, drive.model_copy(update={"name": ROLES_ON_SSD})))
     cases = []
     for before, drive in pairs:
         run = measured_run(folder, plan, summaries)._replace(demands=_demands(folder, drive, before))
@@ -219,8 +215,7 @@ def replayed(folder: RunFolder) -> list[Replayed]:
 
 def _demands(folder: RunFolder, drive: OtherDrive, placement: str) -> list[DriveDemand]:
     installation = find_installation()
-    profile = find_profile(drive.profile, installation.profiles)
-    return demands_on(folder, drive, profile, Emulator(installation).replay, placement)
+    return demands_on(folder, drive, checked_profile(drive, installation), Emulator(installation).replay, placement)
 
 
 def _whole(demand: DriveDemand) -> DriveDemand:

@@ -8,12 +8,16 @@ from rich.console import Console
 
 from assay.cli import cli
 from assay.cli.context import find_installation
-from assay.cli.predict import check_predicted, predict_planned
+from assay.cli.predict import check_predicted, checked_profile, drive_named, predict_planned
 from assay.media.emulated.emulator import Emulator
 from assay.model.demand import OtherDrive
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
+from assay.model.result import TrialResult
+from assay.model.trial import MediumSpec
 from assay.record.demands import read_demands
+from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
+from tests.builders import a_plan, a_record, a_trial
 from tests.predict.made_logs import a_log, write_run
 
 pytestmark = pytest.mark.skipif(Emulator(find_installation()).missing() is not None, reason="the emulator is not built")
@@ -56,6 +60,46 @@ def test_a_run_predicts_the_drives_of_its_plan_and_says_which_it_can_not(tmp_pat
     assert (
         "log-nvme is not predicted: no request of trial 0001-triangles-disk is of role 'log'" in console.export_text()
     )
+
+
+def test_a_replay_that_fails_is_one_line_and_the_run_goes_on_to_its_report(tmp_path, monkeypatch):
+    def fail(emulator, profile, records):
+        raise AssayError("replaying the requests did not end within 1 s")
+
+    folder = write_run(tmp_path / "run", a_log(9))
+    drive = OtherDrive.on("nvme", "intel-p4500-1tb", ())
+    folder.replace_plan(folder.plan().model_copy(update={"predict": (drive,)}))
+    monkeypatch.setattr(Emulator, "replay", fail)
+    console = Console(width=200, record=True)
+    predict_planned(folder, find_installation(), console)
+    assert console.export_text() == "nvme is not predicted: replaying the requests did not end within 1 s\n"
+
+
+def test_without_a_time_to_predict_from_it_says_so(tmp_path, monkeypatch):
+    folder = write_run(tmp_path / "run", a_log(9))
+    monkeypatch.setattr("assay.cli.predict.predictions", lambda run: [])
+    for options in ((), ("--json",)):
+        with pytest.raises(BadInputError, match="no valid trial of .* has a time to predict from"):
+            assay("predict", folder.path, "--media", "nvme", *options)
+    assert not read_demands(folder)
+
+
+def test_a_medium_of_the_run_is_predicted_as_it_is_there(tmp_path):
+    media = [
+        MediumSpec(name="hdd", kind="emulated", profile="wd10ezex", slowdown=6),
+        MediumSpec(name="ssd", kind="emulated", profile="intel-s4500-960gb", slowdown=1, shared_by=1.9),
+    ]
+    trials = [a_trial(number, spec.name).model_copy(update={"media": (spec,)}) for number, spec in enumerate(media, 1)]
+    folder = RunFolder(tmp_path / "run")
+    folder.create(a_plan(*trials))
+    for trial in trials:
+        folder.write(TrialResult(a_record(trial), requests=[a_log(9, trial.media[0].name)]))
+    first, *_ = assay("predict", folder.path, "--media", "ssd").splitlines()
+    assert first.startswith("Predicted with all data on 1/1.9 of Intel SSD DC S4500")
+    (demand,) = read_demands(folder)
+    assert demand.drive == OtherDrive(name="ssd", profile="intel-s4500-960gb", slowdown=1, shared_by=1.9)
+    with pytest.raises(BadInputError, match="hdd can't be predicted: a hard disk with several users is slower"):
+        checked_profile(drive_named("hdd", (), {"hdd": {"profile": "wd10ezex", "shared_by": 2}}), find_installation())
 
 
 def test_a_drive_that_nobody_describes_is_refused_before_the_run(tmp_path):

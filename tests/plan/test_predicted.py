@@ -29,11 +29,22 @@ def test_drives_are_media_of_the_experiment_usual_drives_profiles_or_files(tmp_p
         tmp_path, "predict: [hdd, nvme, intel-p4500-1tb, own/fast.yaml, {drive: nvme, roles: intermediate}]\n"
     )
     assert plan.predict == (
-        OtherDrive(name="hdd", profile="wd10ezex"),
+        OtherDrive(name="hdd", profile="wd10ezex", slowdown=1),
         OtherDrive(name="nvme", profile="intel-p4500-1tb"),
         OtherDrive(name="intel-p4500-1tb", profile="intel-p4500-1tb"),
         OtherDrive(name="fast", profile=str(tmp_path / "own" / "fast.yaml")),
         OtherDrive(name="intermediate-nvme", profile="intel-p4500-1tb", roles=("intermediate",)),
+    )
+
+
+def test_a_medium_of_the_experiment_keeps_its_slowdown_and_its_users(tmp_path):
+    own = "media: {hdd: {profile: wd10ezex, slowdown: 6}, ssd: {profile: intel-p4500-1tb, shared_by: 1.9}}\n"
+    file = tmp_path / "demo.yaml"
+    file.write_text(f"experiment: demo\nworkloads: testdfsio\n{own}placement: [hdd, ssd]\npredict: [hdd, ssd, nvme]\n")
+    assert make_plan(file, WORDS).predict == (
+        OtherDrive(name="hdd", profile="wd10ezex", slowdown=6),
+        OtherDrive(name="ssd", profile="intel-p4500-1tb", slowdown=1, shared_by=1.9),
+        OtherDrive(name="nvme", profile="intel-p4500-1tb"),
     )
 
 

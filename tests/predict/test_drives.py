@@ -87,14 +87,45 @@ def test_the_busiest_node_counts(run):
     assert demand.replaced == ("disk",)
 
 
-def test_a_drive_is_as_slow_as_the_runs_own(tmp_path):
-    trial = a_trial().model_copy(update={"media": (MediumSpec(name="disk", kind="emulated", profile="x", slowdown=4),)})
-    folder = RunFolder(tmp_path / "slow")
+def run_on(path, *options):
+    """A run of one trial on emulated media with these options."""
+    media = tuple(
+        MediumSpec(name=f"disk{number or ''}", kind="emulated", profile="x", **fields)
+        for number, fields in enumerate(options)
+    )
+    trial = a_trial().model_copy(update={"media": media})
+    folder = RunFolder(path)
     folder.create(a_plan(trial))
     folder.write(TrialResult(a_record(trial), requests=[a_log(5)]))
+    return folder
+
+
+def slowdown_of(folder, **speed):
     profile = Profile(1)
-    demands_on(folder, OtherDrive(name="made", profile="made"), profile, replay)
-    assert profile.slowdown == 4
+    demands_on(folder, OtherDrive(name="made", profile="made", **speed), profile, replay)
+    return profile.slowdown
+
+
+def test_a_drive_is_as_slow_as_the_runs_own(tmp_path):
+    assert slowdown_of(run_on(tmp_path / "slow", {"slowdown": 4})) == 4
+    assert slowdown_of(run_on(tmp_path / "alike", {"slowdown": 4}, {"slowdown": 4})) == 4
+
+
+def test_a_medium_of_the_run_keeps_its_own_slowdown(tmp_path):
+    assert slowdown_of(run_on(tmp_path / "slow", {"slowdown": 6}), slowdown=1) == 1
+    assert slowdown_of(run_on(tmp_path / "unlike", {"slowdown": 6}, {"shared_by": 2}), slowdown=3) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (({"slowdown": 6}, {}), "have different slowdowns; name a medium of the run"),
+        (({"shared_by": 1.9},), r"are shared \(`shared_by`\); name a medium of the run"),
+    ],
+)
+def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path, options, reason):
+    with pytest.raises(BadInputError, match=f"how much slower made is to be .* drives of trial 0001.* {reason}"):
+        slowdown_of(run_on(tmp_path / "run", *options))
 
 
 @pytest.mark.parametrize(

@@ -76,10 +76,27 @@ def test_a_prediction_says_what_it_rests_on_and_what_would_make_it_surer():
 
 
 def test_a_drive_that_was_hardly_busy_is_not_worth_replacing():
-    (prediction,) = predicted(a_demand((10, 0.1, 0)))
-    noise = exp(1.96 * 0.08)  # of one trial
+    demands = [a_demand((10, 0.1, 0), trial=f"{number:04d}-triangles-disk") for number in range(1, 17)]
+    (prediction,) = predicted(*demands, seconds=(10.0,) * 16)
+    noise = exp(1.96 * 0.08 / 4)  # of 16 trials
     assert prediction.low_s == pytest.approx(prediction.elapsed_s / noise, rel=0.02)
     assert prediction.verdict == "not worth it"
+
+
+def test_the_noise_of_a_single_trial_leaves_open_what_is_not_worth_it():
+    (prediction,) = predicted(a_demand((10, 0.1, 0)))
+    assert prediction.low_s < 0.9 * prediction.elapsed_s < prediction.predicted_s
+    assert (prediction.verdict, prediction.reason) == ("not known", "")
+
+
+@given(st.floats(0, 0.95), SHARES)
+def test_the_verdict_is_by_the_interval_that_is_printed(busy, there):
+    run = a_measured_run(a_plan(), [a_record()])._replace(demands=[a_demand((10, 10 * busy, 10 * there))])
+    (prediction,), (trial,) = predictions(run), predict(run)
+    assert (trial.low_s, trial.high_s, trial.verdict) == (prediction.low_s, prediction.high_s, prediction.verdict)
+    threshold_s = 0.9 * prediction.elapsed_s
+    assert (prediction.verdict == "worth it") == (prediction.high_s <= threshold_s)
+    assert (prediction.verdict == "not worth it") == (prediction.low_s > threshold_s)
 
 
 def test_writes_that_came_after_the_jobs_leave_the_verdict_open():

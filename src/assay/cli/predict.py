@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -45,34 +46,48 @@ def predict(folder: Path, media: str, roles: tuple[str, ...], placement: str | N
     """
     installation = find_installation()
     run = RunFolder(folder)
-    drive = drive_named(media, roles, _profiles_of(run.plan()))
-    demands = demands_on(run, drive, checked_profile(drive, installation), Emulator(installation).replay, placement)
-    keep_demands(run, demands)
     plan = run.plan()
+    drive = drive_named(media, roles, _emulated_media(plan))
+    demands = demands_on(run, drive, checked_profile(drive, installation), Emulator(installation).replay, placement)
     predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
+    if not predicted:
+        raise BadInputError(
+            f"no valid trial of {folder} has a time to predict from; `assay report {folder}` says what became of them"
+        )
+    keep_demands(run, demands)
     if as_json:
         print_json([_as_json(prediction) for prediction in predicted])
     else:
         _print(predicted, open_console())
 
 
-def drive_named(name: str, roles: tuple[str, ...] = (), profiles: Mapping[str, str] = {}) -> OtherDrive:
-    """The drive that somebody means by a name: one of the run's own, a usual one, or a profile."""
-    return OtherDrive.on(name, profiles.get(name) or SHORT_NAMES.get(name, name), roles)
+def drive_named(name: str, roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}) -> OtherDrive:
+    """The drive that somebody means by a name: one of the run's emulated media, a usual one, or a profile."""
+    medium = media.get(name)
+    profile = str(medium["profile"]) if medium else SHORT_NAMES.get(name, name)
+    return OtherDrive.on(name, profile, roles, medium)
 
 
-def _profiles_of(plan: Plan) -> Mapping[str, str]:
-    """The profiles of a plan's emulated drives, by the media's names."""
+def _emulated_media(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
+    """The fields of a plan's emulated media, by their names."""
     media = {medium.name: medium.model_extra or {} for trial in plan.trials for medium in trial.media}
-    return {name: str(fields["profile"]) for name, fields in media.items() if "profile" in fields}
+    return {name: fields for name, fields in media.items() if "profile" in fields}
 
 
 def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfile:
-    """The profile of a drive. Raises AssayError without the emulator, BadInputError for an unknown or wrong profile."""
+    """The profile of a drive; of one that is shared, of the part that one user has.
+
+    Raises AssayError without the emulator, BadInputError for an unknown or wrong profile, or one that can't be shared.
+    """
     emulator = Emulator(installation)
     if (reason := emulator.missing()) is not None:
         raise AssayError(f"predicting needs the drive emulator, and {reason}")
     profile = find_profile(drive.profile, installation.profiles)
+    if drive.shared_by is not None:
+        try:
+            profile = profile.shared(drive.shared_by)
+        except ValueError as error:
+            raise BadInputError(f"{drive.name} can't be predicted: {error}") from None
     emulator.check(profile)
     return profile
 
@@ -128,5 +143,5 @@ def predict_planned(folder: RunFolder, installation: Installation, console: Cons
         try:
             profile = checked_profile(drive, installation)
             keep_demands(folder, demands_on(folder, drive, profile, emulator.replay))
-        except BadInputError as error:
+        except AssayError as error:  # the trials ran all the same, and their report is to follow
             print_line(console, f"{drive.name} is not predicted: {error}")

@@ -1,6 +1,10 @@
 """What trials ask of drives: how long their own were busy, and another drive would be with the same requests."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from assay.model.base import Frozen
 
@@ -14,12 +18,27 @@ class OtherDrive(Frozen):
     """A shipped profile's name, or a file."""
     roles: tuple[str, ...] = ()
     """The roles whose data lie on it; empty for all."""
+    slowdown: Annotated[int | None, Field(exclude_if=lambda slowdown: slowdown is None)] = None
+    """How many times slower than its profile it is; None for as much slower as the drives of the trial are."""
+    shared_by: Annotated[float | None, Field(exclude_if=lambda users: users is None)] = None
+    """How many equal users share it; None where nobody does."""
 
     @classmethod
-    def on(cls, drive: str, profile: str, roles: tuple[str, ...]) -> "OtherDrive":
-        """A drive, called as somebody calls it or as its file, and its roles: `nvme`, `intermediate-nvme`."""
+    def on(
+        cls, drive: str, profile: str, roles: tuple[str, ...], medium: Mapping[str, Any] | None = None
+    ) -> "OtherDrive":
+        """A drive, called as somebody calls it or as its file, and its roles: `nvme`, `intermediate-nvme`.
+
+        `medium` has the further fields of the run's medium that it is, whose speed it has.
+        """
         name = Path(drive).name.removesuffix(".yaml").removesuffix(".yml")
-        return cls(name=".".join(f"{role}-{name}" for role in roles) or name, profile=profile, roles=roles)
+        return cls(
+            name=".".join(f"{role}-{name}" for role in roles) or name,
+            profile=profile,
+            roles=roles,
+            slowdown=None if medium is None else medium.get("slowdown") or 1,
+            shared_by=None if medium is None else medium.get("shared_by"),
+        )
 
 
 class StageDemand(Frozen):

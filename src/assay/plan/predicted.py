@@ -24,21 +24,22 @@ def predicted_drives(
     Raises BadInputError for a drive that nobody describes, a role that no stack has, and for scale models.
     """
     experiment = source.experiment
-    own = {name: str((medium.model_extra or {}).get("profile", "")) for name, medium in media.items()}
+    emulated = {name: fields for name, medium in media.items() if (fields := medium.model_extra or {}).get("profile")}
     known_roles = list(dict.fromkeys(role.name for of_stack in roles.values() for role in of_stack))
     drives = []
     for place, entry in enumerate(experiment.predict):
         for number, role in enumerate(entry.roles):
             source.check_word(["predict", place, "roles", number], "role", role, known_roles)
-        profile = own.get(entry.drive) or SHORT_NAMES.get(entry.drive, entry.drive)
+        medium = emulated.get(entry.drive)
+        profile = str(medium["profile"]) if medium else SHORT_NAMES.get(entry.drive, entry.drive)
         if Path(profile).suffix in FILES:
             with source.at("predict", place):
                 profile = str(source.absolute(profile))
         elif profile not in vocabulary.profiles:
-            known = [*(name for name in own if own[name]), *SHORT_NAMES, *vocabulary.profiles]
+            known = [*emulated, *SHORT_NAMES, *vocabulary.profiles]
             problem = f"nobody describes the drive {entry.drive!r}; {nearest(entry.drive, known)} (or give a YAML file)"
             raise source.error_at(["predict", place], problem)
-        drives.append(OtherDrive.on(entry.drive, profile, tuple(entry.roles)))
+        drives.append(OtherDrive.on(entry.drive, profile, tuple(entry.roles), medium))
     source.refuse_repeated(["predict"], "predict", [drive.name for drive in drives])
     if drives and experiment.dilation:
         raise source.error_at(

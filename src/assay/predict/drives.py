@@ -30,7 +30,8 @@ def demands_on(
     """What all valid trials of one placement would ask of another drive, whose profile is known.
 
     By default the first placement of the plan. Raises BadInputError where the run kept no requests, where the placement
-    or a role is unknown, or where times are those of a scale model.
+    or a role is unknown, where it is not known how much slower the drive is to be, or where times are those of a scale
+    model.
     """
     plan = folder.plan()
     summaries, _ = summaries_of(folder, plan)
@@ -55,7 +56,7 @@ def _demand(
     names, spans = _stages(record, folder.attempts(trial))
     elapsed_s = summary.elapsed_s or 0.0
     roles = drive.roles or None
-    slowed = profile.model_copy(update={"slowdown": _slowdown(trial)})
+    slowed = profile.model_copy(update={"slowdown": _slowdown(drive, trial)})
     by_nodes = [_of_node(list(of_node.values()), spans, roles, slowed, replay) for of_node in by_node(logs).values()]
     stages = []
     for place, (name, span) in enumerate(zip(names, spans, strict=True)):
@@ -140,9 +141,24 @@ def _has(log: Requests, roles: Collection[str]) -> bool:
     return not roles or bool({*log.roles} & {*roles})
 
 
-def _slowdown(trial: Trial) -> int:
-    """How many times slower the trial's emulated drives were made: the other drive is made as slow."""
-    return max((int((medium.model_extra or {}).get("slowdown", 1)) for medium in trial.media), default=1)
+def _slowdown(drive: OtherDrive, trial: Trial) -> int:
+    """How many times slower the other drive is made: as a medium of the run is, else as the trial's drives were.
+
+    Raises BadInputError where these were not all slowed alike, or shared.
+    """
+    if drive.slowdown is not None:
+        return drive.slowdown
+    options = [spec.model_extra or {} for medium in trial.media for spec in (medium, medium.elsewhere) if spec]
+    slowdowns = {int(fields.get("slowdown") or 1) for fields in options}
+    is_shared = any((fields.get("shared_by") or 1) > 1 for fields in options)
+    if is_shared or len(slowdowns) > 1:
+        why = "are shared (`shared_by`)" if is_shared else "have different slowdowns"
+        raise BadInputError(
+            f"how much slower {drive.name} is to be than its profile is not known: drives of trial {trial.id} {why}; "
+            "name a medium of the run, or predict from a placement whose drives all have one `slowdown` and are not "
+            "shared"
+        )
+    return max(slowdowns, default=1)
 
 
 def _shape(logs: Collection[Requests]) -> Mapping[str, float]:

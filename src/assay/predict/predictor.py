@@ -56,8 +56,8 @@ class DrivePrediction(NamedTuple):
     """A group of like trials on one placement, and its predicted time on another drive.
 
     `factors` tell the group from others, the placement left out. `low_s` and `high_s` are the 95 % interval. The
-    verdict is known where that of the ratio lies beyond or within the threshold, and there is no `reason` to know
-    nothing.
+    verdict is known where it lies beyond or within the threshold, a share of the mean of the measured times, and there
+    is no `reason` to know nothing.
     """
 
     factors: Mapping[str, str]
@@ -96,9 +96,10 @@ class DrivePrediction(NamedTuple):
 def lies_on(demand: DriveDemand) -> str:
     """What data lie on the other drive, in a few words."""
     lies = f"data of {', '.join(demand.drive.roles)}" if demand.drive.roles else "all data"
+    drive = demand.title if demand.drive.shared_by else f"one {demand.title}"  # a title has the part of a shared drive
     *others, last = demand.replaced
     of_several = f" of {', '.join(others)} and {last} together" if others else ""
-    return f"{lies}{of_several} on one {demand.title}"
+    return f"{lies}{of_several} on {drive}"
 
 
 def predictions(run: MeasuredRun) -> list[DrivePrediction]:
@@ -122,9 +123,9 @@ def predictions(run: MeasuredRun) -> list[DrivePrediction]:
 def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float, deviation: float) -> DrivePrediction:
     """The mean of a group, with its interval; `deviation` is that of the logarithm of one trial's time.
 
-    The ratio to the measured time has an interval that no drive can leave: a job gains no more than the time that its
-    drives were busy, and loses no more than the other drive is busy. The verdict is by that. The time has the noise of
-    the measured times besides.
+    No drive can leave the interval of the ratio to the measured time: a job gains no more than the time that its drives
+    were busy, and loses no more than the other drive is busy. The interval of the time, by which the verdict is, has
+    the noise of the measured times besides, from which the computing time is worked out.
     """
     summary, demand = group[0]
     trials = [on_drive(demand) for _, demand in group]
@@ -136,19 +137,20 @@ def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float,
     low = max(exp(ratio - ERROR_95), 1 - most_gained) / apart
     high = min(exp(ratio + ERROR_95), 1 + most_lost) * apart
     noise = NORMAL_95 * deviation / sqrt(len(trials))
+    mean_s = fmean(trial.elapsed_s for trial in trials)
+    predicted_s = fmean(trial.predicted_s for trial in trials)
+    low_s = min(mean_s * exp(ratio - hypot(ratio - log(low), noise)), predicted_s)
+    high_s = max(mean_s * exp(ratio + hypot(log(high) - ratio, noise)), predicted_s)
     reason, surer = _not_known(group)
     verdict: Literal["worth it", "not worth it", "not known"] = "not known"
-    if not reason and high <= 1 - worth:
+    if not reason and high_s <= (1 - worth) * mean_s:
         verdict = "worth it"
-    elif not reason and low > 1 - worth:
+    elif not reason and low_s > (1 - worth) * mean_s:
         verdict = "not worth it"
     if not surer:
         surer = "repeat the trials" if NORMAL_95 * spread > ERROR_95 else "run it on that drive, emulated"
-    mean_s = fmean(trial.elapsed_s for trial in trials)
     factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
     placement = summary.trial.placement.name
-    low_s = mean_s * exp(ratio - hypot(ratio - log(low), noise))
-    high_s = mean_s * exp(ratio + hypot(log(high) - ratio, noise))
     return DrivePrediction(factors, placement, demand, trials, low_s, high_s, verdict, reason, surer)
 
 
@@ -194,8 +196,8 @@ def predict(run: MeasuredRun) -> list[PredictedTrial]:
             like=prediction.demand.trial,
             levels={PLACEMENT: prediction.drive.name},
             elapsed_s=prediction.predicted_s,
-            low_s=min(prediction.low_s, prediction.predicted_s),
-            high_s=max(prediction.high_s, prediction.predicted_s),
+            low_s=prediction.low_s,
+            high_s=prediction.high_s,
             basis=prediction.basis,
             verdict=prediction.verdict,
             surer=": ".join(filter(None, (prediction.reason, prediction.surer))),
