@@ -1,8 +1,10 @@
 """Proves that the kernel's age of dirty pages is changed for a lease's time and comes back, however its owner ends."""
 
+import fcntl
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,57 @@ def test_of_two_leases_the_last_one_gives_back_what_was_before_both(vm, tmp_path
     assert ages(vm) == ["200", "33"], "the other still holds it"
     ending[1].release()
     assert ages(vm) == ["3000", "500"]
+
+
+def test_of_two_leases_whose_releases_overlap_the_one_that_looks_last_gives_back_what_was_before_both(
+    vm, tmp_path, monkeypatch
+):
+    first, second = (Lease(tmp_path, name) for name in ("first", "second"))
+    for lease in (first, second):
+        age_dirty_pages(lease, 1.0, vm)
+    tearing_down = [second]
+    monkeypatch.setattr("assay.host.lease.let_go", lambda _: tearing_down.pop().release() if tearing_down else None)
+    first.release()
+    assert ages(vm) == ["3000", "500"]
+    assert leases(tmp_path) == []
+
+
+@pytest.mark.parametrize("act", [lambda lease, vm: age_dirty_pages(lease, 2.0, vm), lambda lease, _: lease.release()])
+def test_settings_are_neither_changed_nor_given_back_while_another_lease_does_so(vm, tmp_path, act):
+    lease = Lease(tmp_path, "cluster")
+    age_dirty_pages(lease, 1.0, vm)
+    folder = os.open(tmp_path / "leases", os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    acting = threading.Thread(target=act, args=(lease, vm))
+    acting.start()
+    acting.join(0.2)
+    assert acting.is_alive()
+    assert ages(vm) == ["100", "16"]
+    os.close(folder)
+    acting.join(10)
+    assert not acting.is_alive()
+    assert ages(vm) != ["100", "16"]
+    lease.release()
+
+
+def test_a_setting_that_can_not_be_given_back_keeps_nothing_else_and_is_given_back_later(vm, tmp_path):
+    lease = Lease(tmp_path, "cluster")
+    data = lease.make_directory(tmp_path / "data")
+    age_dirty_pages(lease, 1.0, vm)
+    (vm / AGES[0]).unlink()
+    (vm / AGES[0]).mkdir()
+    process = subprocess.Popen(["sleep", "300"], env=lease.environment(os.environ))
+    with pytest.raises(IsADirectoryError):
+        lease.release()
+    assert process.wait(10) != 0
+    assert not data.exists()
+    assert (vm / AGES[1]).read_text().strip() == "500"
+    (held,) = leases(tmp_path)
+    assert held.settings == {str(vm / AGES[0]): "3000"}
+    (vm / AGES[0]).rmdir()
+    held.release()
+    assert ages(vm) == ["3000", "500"]
+    assert leases(tmp_path) == []
 
 
 def test_what_was_changed_before_a_reboot_is_not_given_back(vm, tmp_path):

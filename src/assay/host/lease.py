@@ -6,6 +6,7 @@ carry `ASSAY_LEASE=<id>` in their environment and so do all their descendants (c
 they are found again whoever forked them.
 """
 
+import fcntl
 import json
 import os
 import platform
@@ -89,17 +90,50 @@ class Lease:
 
     def change_setting(self, file: Path, text: str) -> str:
         """Change a setting of the kernel's until the release; returns why that can't be, empty where it was done."""
-        try:
-            before = file.read_text(encoding="utf-8").strip()
-            # Of one that another lease changed, what it was before that.
-            self.settings[str(file)] = next((other.settings[str(file)] for other in self._others_with(file)), before)
-            self._write()
-            file.write_text(text, encoding="utf-8")
-        except OSError as error:
-            self.settings.pop(str(file), None)
-            self._write()
-            return error.strerror or str(error)
+        with self._settings_locked():
+            try:
+                before = file.read_text(encoding="utf-8").strip()
+                # Of one that another lease changed, what it was before that.
+                others = self._others_with(file)
+                self.settings[str(file)] = next((other.settings[str(file)] for other in others), before)
+                self._write()
+                file.write_text(text, encoding="utf-8")
+            except OSError as error:
+                self.settings.pop(str(file), None)
+                self._write()
+                return error.strerror or str(error)
         return ""
+
+    def _give_settings_back(self) -> None:
+        """Give back those that no other lease holds; then this one holds only those that could not be written.
+
+        Raises OSError for one of these, after all others were given back.
+        """
+        if not self.settings:
+            return
+        failure = None
+        with self._settings_locked():
+            same_kernel = self._is_of(_owner(os.getpid()))
+            for file, before in tuple(self.settings.items()):
+                try:
+                    if same_kernel and not self._others_with(Path(file)):
+                        Path(file).write_text(before, encoding="utf-8")
+                    del self.settings[file]
+                except OSError as error:
+                    failure = error
+            self._write()
+        if failure is not None:
+            raise failure
+
+    @contextmanager
+    def _settings_locked(self) -> Iterator[None]:
+        """Keep all other leases from changing settings or giving them back meanwhile."""
+        folder = os.open(self.file.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
 
     def _others_with(self, file: Path) -> "list[Lease]":
         """The leases beside this one, also stale ones, that have changed a setting since this machine's boot."""
@@ -128,17 +162,18 @@ class Lease:
         """End what runs under it (SIGTERM, after `grace_s` SIGKILL), wait until it is gone, remove its directories.
 
         Before that the kernel's settings are given back. What is mounted below the directories, or lies on a loop
-        device with a backing file there, is unmounted first. Raises AssayError when something else still uses it.
+        device with a backing file there, is unmounted first. Raises AssayError when something else still uses it, and
+        OSError, when all else is gone, where a setting could not be given back: the lease holds it until it can.
         """
-        for file, before in self.settings.items() if self._is_of(_owner(os.getpid())) else ():
-            if not self._others_with(Path(file)):
-                Path(file).write_text(before, encoding="utf-8")
-        end_processes(self.processes, grace_s)
-        for group in self.groups:
-            remove_group(group)
-        let_go(self.directories)
-        for directory in self.directories:
-            remove_directory(directory)
+        try:
+            self._give_settings_back()
+        finally:
+            end_processes(self.processes, grace_s)
+            for group in self.groups:
+                remove_group(group)
+            let_go(self.directories)
+            for directory in self.directories:
+                remove_directory(directory)
         self.file.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:

@@ -65,7 +65,7 @@ WRITE_BACK_AGE_MISSING = doubt_kind(
     when="the kernel did not let Assay choose after how long written data go to the drives (`write_back_age`)",
     why="unless they exceed the drives' limits, written data wait as long as on any machine (30 s), which a short job "
     "does not wait for: the drives do less of its work",
-    cure="start as root on a machine of your own, or in a container that may write /proc/sys/vm",
+    cure="start as root on a machine of your own",
     severity=20,
 )
 
