@@ -366,7 +366,7 @@ TOLD = {
         of=("ssd",), busy_s=0.2
     ): "The difference on ssd cannot come from the drives, which were busy for 0.2 s",
     WrittenLate(of=("ssd",), trials=3, share=0.02): (
-        "Whether ssd is worth it is open, although the times say no: in 3 trials as little as 2 % of what the jobs wrote "
+        "Whether ssd is worth it is open, whatever the times say: in 3 trials as little as 2 % of what the jobs wrote "
         "was on the drives when they ended"
     ),
     TimesApart(trials=("0007-sort-ssd",)): "In 0007-sort-ssd the jobs' own times contradict",

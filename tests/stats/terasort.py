@@ -1,7 +1,8 @@
 """A TeraSort of 400 MB within 1400 MiB on two cores: seconds on an emulated hard disk, an SSD and without delays."""
 
-from assay.model.trial import ZERO_DELAY
-from tests.builders import a_job, a_plan, a_record, a_trial
+from assay.engine.tasks import FILE_SYSTEM_COUNTERS
+from assay.model.trial import ZERO_DELAY, MediumSpec
+from tests.builders import a_job, a_plan, a_record, a_trial, device_reports
 
 HDD = (47.2, 46.9, 43.6, 42.6)
 SSD = (35.3, 29.0, 26.3, 27.9)
@@ -33,3 +34,24 @@ def timed(trial, seconds, active=0.9):
     job = a_job("sort", seconds).model_copy(update={"active_s": active * seconds})
     record = a_record(trial, elapsed_s=seconds)
     return record.model_copy(update={"jobs": (job,)})
+
+
+def written(run, shares, busy_s=1.0):
+    """A run on emulated drives whose jobs wrote 1000 bytes, of which so much was on a placement's drives at the end."""
+    plan, records = run
+    told = []
+    for record in records:
+        name = record.trial.placement.name
+        media = (MediumSpec(name=name, kind="emulated"),)
+        counters = {FILE_SYSTEM_COUNTERS: {"FILE_BYTES_WRITTEN": 1000}}
+        drive = {"reads": {"bytes": 50}, "writes": {"bytes": int(1000 * shares[name])}, "busy_seconds": busy_s}
+        told.append(
+            record.model_copy(
+                update={
+                    "trial": record.trial.model_copy(update={"media": media}),
+                    "totals": record.totals.model_copy(update={"counters": counters}),
+                    "devices": device_reports({name: {"run": drive}}),
+                }
+            )
+        )
+    return plan, told

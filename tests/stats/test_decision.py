@@ -2,16 +2,15 @@
 
 import pytest
 
-from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.record import Amount, Step
-from assay.model.trial import ZERO_DELAY, MediumSpec
+from assay.model.trial import ZERO_DELAY
 from assay.stats.caveats import AssumedParameters, MachineShared, NotTheDrives, RanElsewhere, TimesApart, WrittenLate
 from assay.stats.decision import Verdict, decisions
 from assay.stats.summary import rows_of
 from assay.stats.trial_doubts import MACHINE_SHARED
 from tests.builders import a_trial, device_reports, summaries, summarised, with_facts
-from tests.stats.terasort import mirrored_run, terasort_run, timed
+from tests.stats.terasort import mirrored_run, terasort_run, timed, written
 
 MIRRORED = [("hdd", 47.2), ("ssd", 35.3), (ZERO_DELAY, 34.3), ("ssd", 29.0), ("hdd", 46.9)]
 
@@ -37,27 +36,6 @@ def result(decision, placement):
     return next(one for one in decision.placements if one.placement == placement)
 
 
-def written(run, shares, busy_s=1.0):
-    """A run on emulated drives whose jobs wrote 1000 bytes, of which so much was on a placement's drives at the end."""
-    plan, records = run
-    told = []
-    for record in records:
-        name = record.trial.placement.name
-        media = (MediumSpec(name=name, kind="emulated"),)
-        counters = {FILE_SYSTEM_COUNTERS: {"FILE_BYTES_WRITTEN": 1000}}
-        drive = {"reads": {"bytes": 50}, "writes": {"bytes": int(1000 * shares[name])}, "busy_seconds": busy_s}
-        told.append(
-            record.model_copy(
-                update={
-                    "trial": record.trial.model_copy(update={"media": media}),
-                    "totals": record.totals.model_copy(update={"counters": counters}),
-                    "devices": device_reports({name: {"run": drive}}),
-                }
-            )
-        )
-    return plan, told
-
-
 ALIKE = {"hdd": (30.0, 30.1, 29.9), "ssd": (29.9, 30.0, 30.1), ZERO_DELAY: (29.8, 29.9, 29.7)}
 
 
@@ -67,11 +45,11 @@ ALIKE = {"hdd": (30.0, 30.1, 29.9), "ssd": (29.9, 30.0, 30.1), ZERO_DELAY: (29.8
         ({"hdd": 0.95, "ssd": 0.9, ZERO_DELAY: 0.0}, None),
         ({"hdd": 0.81, "ssd": 0.81, ZERO_DELAY: 0.0}, None),
         ({"hdd": 0.79, "ssd": 0.9, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=3, share=0.79)),
-        ({"hdd": 0.95, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=3, share=0.1)),
-        ({"hdd": 0.2, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=6, share=0.1)),
+        ({"hdd": 0.95, "ssd": 0.1, ZERO_DELAY: 0.9}, None),
+        ({"hdd": 0.2, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=3, share=0.2)),
     ],
 )
-def test_nothing_is_not_worth_it_by_trials_whose_jobs_ended_before_their_writes(shares, late):
+def test_nothing_is_not_worth_it_against_a_base_whose_jobs_ended_before_their_writes(shares, late):
     found = decision_of(written(terasort_run(3, ALIKE), shares))
     assert found.verdict is (Verdict.NOT_WORTH_IT if late is None else Verdict.NOT_KNOWN_YET)
     assert result(found, "ssd").verdict is found.verdict
@@ -82,9 +60,20 @@ def test_nothing_is_not_worth_it_by_trials_whose_jobs_ended_before_their_writes(
     assert found.open_levels == []
 
 
-def test_what_is_worth_it_is_so_however_late_its_writes():
-    found = decision_of(written(terasort_run(), {"hdd": 0.1, "ssd": 0.1, ZERO_DELAY: 0.1}, busy_s=20.0))
-    assert found.verdict is Verdict.WORTH_IT
+@pytest.mark.parametrize(
+    ("shares", "late"),
+    [
+        ({"hdd": 0.1, "ssd": 0.9, ZERO_DELAY: 0.1}, None),
+        ({"hdd": 0.9, "ssd": 0.1, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=4, share=0.1)),
+        ({"hdd": 0.1, "ssd": 0.2, ZERO_DELAY: 0.9}, WrittenLate(of=("ssd",), trials=4, share=0.2)),
+    ],
+)
+def test_nothing_is_worth_it_whose_jobs_ended_before_their_writes(shares, late):
+    found = decision_of(written(terasort_run(), shares, busy_s=20.0))
+    assert result(found, "ssd").verdict is found.verdict
+    assert found.verdict is (Verdict.WORTH_IT if late is None else Verdict.NOT_KNOWN_YET)
+    assert [one for one in found.caveats if isinstance(one, WrittenLate)] == ([] if late is None else [late])
+    assert found.open_levels == []
 
 
 def test_one_placement_alone_is_not_called_fast_enough_by_late_writes():

@@ -6,7 +6,7 @@ from assay.model.trial import ZERO_DELAY, MediumSpec
 from assay.stats.decision import Verdict, decisions
 from assay.stats.sensitivity import Sensitivity, sensitivity_of
 from tests.builders import a_trial, summaries, with_facts
-from tests.stats.terasort import terasort_run, timed
+from tests.stats.terasort import terasort_run, timed, written
 
 FACTS = {
     "cpu": "a processor", "cores": 2, "bzip2_mb_s": 14.0, "medium.hdd.assumed_parameters": 13, "medium.hdd.parameters": 19,
@@ -91,6 +91,27 @@ def test_a_verdict_at_another_speed_asks_for_the_whole_interval():
     assert found.verdict(1.0) is Verdict.WORTH_IT
     assert found.verdict(found.threshold_speed) is Verdict.NOT_KNOWN_YET
     assert found.verdict(found.threshold_speed / 20) is Verdict.NOT_WORTH_IT
+
+
+@pytest.mark.parametrize(
+    ("late", "fast", "slow"),
+    [
+        (("hdd",), Verdict.WORTH_IT, Verdict.NOT_KNOWN_YET),
+        (("ssd",), Verdict.NOT_KNOWN_YET, Verdict.NOT_WORTH_IT),
+        (("hdd", "ssd"), Verdict.NOT_KNOWN_YET, Verdict.NOT_KNOWN_YET),
+    ],
+)
+def test_no_verdict_rests_on_a_placement_whose_late_writes_make_it_look_fast(late, fast, slow):
+    found = Sensitivity(**TIMES, halves=(0.1, 0.1, 0.1), late=late)
+    assert (found.verdict(1.0), found.verdict(found.threshold_speed / 20)) == (fast, slow)
+
+
+@pytest.mark.parametrize("late", [(), ("hdd",), ("ssd",), ("hdd", "ssd"), (ZERO_DELAY,)])
+def test_it_knows_which_of_its_placements_has_trials_whose_jobs_ended_before_their_writes(late):
+    shares = {name: 0.1 if name in late else 0.9 for name in ("hdd", "ssd", ZERO_DELAY)}
+    plan, records = written(terasort_run(), shares)
+    (decision,) = decisions(plan, summaries(records))
+    assert sensitivity_of(decision, summaries(records)).late == tuple(name for name in late if name != ZERO_DELAY)
 
 
 def test_at_the_drives_own_speed_storage_is_shorter_by_the_slowdown_and_may_change_the_verdict():

@@ -63,7 +63,7 @@ def late_notes(decision: Decision) -> Iterator[str]:
         if isinstance(caveat, WrittenLate):
             trials = f"{caveat.trials} trial{'' if caveat.trials == 1 else 's'}"
             yield (
-                f"Whether {first_few(list(caveat.of))} is worth it is open, although the times say no: in {trials} as "
+                f"Whether {first_few(list(caveat.of))} is worth it is open, whatever the times say: in {trials} as "
                 f"little as {percent(caveat.share)} of what the jobs wrote was on the drives when they ended (doubt "
                 "`written-late`). Repetitions don't decide that. Run it with `write_back: node` and a bound of memory, "
                 "or with more data."

@@ -46,9 +46,10 @@ class NotTheDrives(Frozen):
 
 
 class WrittenLate(Frozen):
-    """These levels would not be worth it, but in so many trials, of them or the base, writes came after the jobs' end.
+    """The verdicts on these levels would rest on so many trials whose writes came after the jobs' end.
 
-    `share` is the least of what the jobs wrote that was on the drives by then. Of a base that ran alone, it is itself.
+    Such a trial looks faster than it is: one of a level makes *worth it* unsafe, one of the base *not worth it*. Of a
+    base that ran alone, it is itself. `share` is the least of what the jobs wrote that was on the drives by then.
     """
 
     kind: Literal["written-late"] = "written-late"
@@ -163,17 +164,18 @@ def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
     return NotTheDrives(of=tuple(levels), busy_s=max(levels.values())) if levels else None
 
 
-def written_late(
-    by_level: Mapping[str, Sequence[TrialSummary]], base: str, not_worth: Sequence[str]
-) -> WrittenLate | None:
-    """The levels of those that are not worth it by trials whose jobs ended before their writes; None without any."""
-    shares = {
-        level: [trial.written_share or 0.0 for trial in trials if ended_before_its_writes(trial)]
-        for level, trials in by_level.items()
+def written_late(by_level: Mapping[str, Sequence[TrialSummary]], rests_on: Mapping[str, str]) -> WrittenLate | None:
+    """The levels whose verdicts rest on trials whose jobs ended before their writes; None without any.
+
+    `rests_on` has, of each level with a verdict, the one that is not as fast as it looks where its writes are late.
+    """
+    late = {
+        level: [trial.written_share or 0.0 for trial in by_level[level] if ended_before_its_writes(trial)]
+        for level in dict.fromkeys(rests_on.values())
     }
-    levels = tuple(level for level in not_worth if shares[base] or shares[level])
-    known = [share for level in dict.fromkeys((base, *levels)) for share in shares[level]]
-    return WrittenLate(of=levels, trials=len(known), share=min(known)) if levels else None
+    shares = [share for of_level in late.values() for share in of_level]
+    levels = tuple(level for level, fast in rests_on.items() if late[fast])
+    return WrittenLate(of=levels, trials=len(shares), share=min(shares)) if levels else None
 
 
 def caveats_of(

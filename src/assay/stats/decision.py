@@ -28,13 +28,7 @@ from assay.stats.caveats import (
     too_small,
     written_late,
 )
-from assay.stats.changes import (
-    CHANGE,
-    change_order,
-    changes_of,
-    others_and_level,
-    question_of,
-)
+from assay.stats.changes import CHANGE, change_order, changes_of, others_and_level, question_of
 from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
@@ -389,10 +383,11 @@ class _DecisionInputs:
         unsure = [
             one for one in placements[1:] if odd or (apart and one.placement in apart.of and one.verdict is worth_it)
         ]
-        not_worth = [one.placement for one in placements[1:] if one.verdict is Verdict.NOT_WORTH_IT and not odd]
+        sure = [one for one in placements[1:] if one.verdict in {worth_it, Verdict.NOT_WORTH_IT} and one not in unsure]
+        rests_on = {one.placement: one.placement if one.verdict is worth_it else self.base for one in sure}
         if len(placements) == 1 and not odd and self._overall(placements, bound) is Verdict.NOT_WORTH_IT:
-            not_worth = [self.base]
-        late = written_late(self._trials, self.base, not_worth)
+            rests_on = {self.base: self.base}
+        late = written_late(self._trials, rests_on)
         of_late = late.of if late else ()
         unsure += [one for one in placements[1:] if one.placement in of_late]
         placements = tuple(one.model_copy(update=unknown) if one in unsure else one for one in placements)

@@ -167,7 +167,8 @@ WRITTEN_LATE = doubt_kind(
     when="emulated drives: less than 80 % of what the jobs wrote was on the drives when they ended, and the rest was a "
     "tenth or more of all that the jobs wrote and the drives read for them",
     why="the kernel held the rest back until the job was over, or dropped what was deleted before; a node that runs a "
-    "job for longer writes it, so its drives do more than these did; no `not worth it` rests on such a trial",
+    "job for longer writes it, so its drives do more than these did, and take longer; no `worth it` rests on such a "
+    "trial of the placement, and no `not worth it` on one of the base",
     cure="say `write_back: node` with a bound of memory (or a shorter `write_back_age`), or give the job more data",
     severity=115,
 )

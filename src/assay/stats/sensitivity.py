@@ -42,8 +42,8 @@ class Sensitivity(Frozen):
     log ratios of other to base, zero delay to base, and other to zero delay (None where nothing ran twice). `assumed`
     are the placements on whose drives figures are assumed. `cores` is how much processor time the cluster could use,
     `processor` its model, `processor_mb_s` how fast one of them compresses (None where nobody measured it).
-    `cpu_speed` is the speed that the reader asks about, times that of the processors here. `late` says that the jobs of
-    some trials ended before their writes, so that nothing is not worth it.
+    `cpu_speed` is the speed that the reader asks about, times that of the processors here. `late` are
+    those of both placements that look faster than they are, as the jobs of some trials ended before their writes.
     """
 
     levels: Mapping[str, str]
@@ -59,7 +59,7 @@ class Sensitivity(Frozen):
     processor: str = ""
     processor_mb_s: float | None = None
     cpu_speed: float | None = None
-    late: bool = False
+    late: tuple[str, ...] = ()
     varied: tuple[VariedTrial, ...] = ()
     slowdown: int = 1
     """By what factor all drives were slower than those that they are named after; 1 where it differs between them."""
@@ -104,14 +104,14 @@ class Sensitivity(Frozen):
     def verdict(self, speed: float) -> Verdict:
         """Of the other with processors of that speed, by the side of the threshold on which its interval lies.
 
-        Of this comparison alone: it is not corrected for others.
+        Of this comparison alone: it is not corrected for others. It rests on no placement that is `late`.
         """
         saving = self.saving(speed)
         if saving.low is None or saving.high is None or saving.low <= self.worth <= saving.high:
             return Verdict.NOT_KNOWN_YET
         if saving.low > self.worth:
-            return Verdict.WORTH_IT
-        return Verdict.NOT_KNOWN_YET if self.late else Verdict.NOT_WORTH_IT
+            return Verdict.NOT_KNOWN_YET if self.other in self.late else Verdict.WORTH_IT
+        return Verdict.NOT_KNOWN_YET if self.base in self.late else Verdict.NOT_WORTH_IT
 
     @property
     def at_own_speed(self) -> Estimate:
@@ -188,7 +188,7 @@ def sensitivity_of(
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
         slowdown=slowdowns.pop() if len(slowdowns) == 1 else 1,
-        late=any(not summary.trial.zero_delay and ended_before_its_writes(summary) for summary in counted),
+        late=tuple(placement.placement for placement in (base, other) if _is_late(placement, counted)),
     )
     return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, of_decision))})
 
@@ -215,6 +215,12 @@ def _assumes(placement: PlacementResult, summaries: Sequence[TrialSummary]) -> b
     """Whether any figure of the drives of a placement is assumed."""
     trials = [summary for summary in summaries if summary.trial.placement.name == placement.placement][:1]
     return any(summary.facts_of(medium.name).get(ASSUMED) for summary in trials for medium in summary.trial.media)
+
+
+def _is_late(placement: PlacementResult, summaries: Sequence[TrialSummary]) -> bool:
+    """Whether the jobs of any trial of a placement ended before their writes."""
+    trials = (summary for summary in summaries if summary.trial.placement.name == placement.placement)
+    return any(map(ended_before_its_writes, trials))
 
 
 def _cores(summaries: Sequence[TrialSummary]) -> float | None:
