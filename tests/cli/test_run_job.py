@@ -384,6 +384,13 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
     assert written(home, "my-jobs/my-job.yaml")["media"]["ssd"]["slowdown"] == 10
     assert re.fullmatch(r"[0-9]+ms", written(home, "my-jobs/my-job.yaml")["write_back_age"])
     plan_of(home / "my-jobs" / "my-job.yaml")
+    assert "data wait in the page cache for at most" in text
+    done = CliRunner().invoke(cli, [*words[:-1], "0.0001"], catch_exceptions=False)
+    assert "100 s here" in done.output.replace("\n", " ")
+    assert "data wait in the page cache" not in done.output.replace("\n", " ")
+    assert written(home, "my-jobs/my-job.yaml")["page_cache"] == "all"
+    assert "write_back_age" not in written(home, "my-jobs/my-job.yaml")
+    plan_of(home / "my-jobs" / "my-job.yaml")
 
 
 def test_without_a_history_it_says_what_it_assumes(home):

@@ -111,6 +111,9 @@ def test_data_wait_in_the_page_cache_for_as_large_a_part_of_the_sample_as_of_the
         in speed.lines[-1]
     )
     assert drive_speed(SITE, None, Processors(4, "x"), DISK, here=2).experiment_lines == []
+    unbounded = drive_speed(SITE, SAMPLE, Processors(4, "x"), DISK, here=2, is_memory_bounded=False)
+    assert unbounded.experiment_lines == []
+    assert not any("page cache" in line for line in unbounded.lines)
     long, short = SITE._replace(elapsed_s=1e6), SITE._replace(elapsed_s=50)
     ages = [drive_speed(site, SAMPLE, Processors(), DISK, here=2).write_back_age_s for site in (long, short)]
     assert ages == [0.1, 30], "no shorter and no longer than an experiment may say"

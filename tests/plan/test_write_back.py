@@ -66,8 +66,12 @@ def test_a_plan_without_the_key_means_this_machine_s(tmp_path):
         (DRIVES + "write_back_age: 31s\n", "must be a time from 100ms to 30s"),
         (DRIVES + "write_back_age: 5min\n", "must be a time from 100ms to 30s"),
         (DRIVES + "write_back: [node, node]\n", "write_back has 'node' twice"),
+        (DRIVES + "write_back_age: 330ms\npage_cache: all\n",
+         "line 4: write_back_age has no effect without `write_back: node`, .* add that, or leave write_back_age out"),
+        (DRIVES + "memory: 1GiB\nwrite_back: host\nwrite_back_age: 1s\n", "line 6: write_back_age has no effect"),
+        (HEAD + "media: {disk: directory}\nmemory: 1GiB\nwrite_back_age: 1s\n", "write_back_age has no effect"),
     ],
-)
+)  # fmt: skip
 def test_what_can_not_be_is_refused(tmp_path, text, message):
     with pytest.raises(BadInputError, match=message):
         plan_of(tmp_path, text)

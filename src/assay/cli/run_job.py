@@ -293,7 +293,10 @@ def run_job(
     if known.computing is not None:
         may_run = not (dry_run or write)
         sample_computes = computing_here(experiment, file, installation, output, may_run=may_run)
-    speed = drive_speed(known.computing, sample_computes, processors, test.in_node, usable_processors())
+    speed = drive_speed(
+        known.computing, sample_computes, processors, test.in_node, usable_processors(),
+        is_memory_bounded=trial_memory.is_bounded,
+    )  # fmt: skip
     for line in test.lines(speed):
         print_line(output.results if dry_run else output.progress, line)
     if not dry_run:

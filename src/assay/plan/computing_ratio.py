@@ -91,12 +91,14 @@ class DriveSpeed(NamedTuple):
 
 
 def drive_speed(
-    site: Computing | None, sample: Computing | None, processors: Processors, drives: NodeDrives, here: float
-) -> DriveSpeed:
+    site: Computing | None, sample: Computing | None, processors: Processors, drives: NodeDrives, here: float,
+    *, is_memory_bounded: bool = True,
+) -> DriveSpeed:  # fmt: skip
     """Match computing to drives: `site` is the whole job there, `sample` a trial without delays on `here` processors.
 
-    What is None is not known: a byte is then taken to need as much computing here as there. Raises BadInputError where
-    drives would have to be slower than an emulated drive can be.
+    What is None is not known: a byte is then taken to need as much computing here as there. Without a bound of memory
+    data wait as long as on this machine. Raises BadInputError where drives would have to be slower than an emulated
+    drive can be.
     """
     a_part = None if processors.number is None else processors.number / drives.parts
     factor = sample.s_per_gb / site.s_per_gb if sample is not None and site is not None else 1.0
@@ -125,7 +127,7 @@ def drive_speed(
             f"{MOST_OF_STARTS:.0%}; take a larger --sample, or longer tasks (a larger dfs.blocksize)"
         )
     age_s = None
-    if site is not None and sample is not None and site.elapsed_s:
+    if site is not None and sample is not None and site.elapsed_s and is_memory_bounded:
         age_s = min(MOST_AGE_S, max(LEAST_AGE_S, MOST_AGE_S * sample.elapsed_s / site.elapsed_s))
         lines.append(
             f"data wait in the page cache for at most {age_s:.2g} s before they are written, which are to the sample's "

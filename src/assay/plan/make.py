@@ -78,6 +78,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
     mistakes = Mistakes()
     resolved, doubts = _check_kinds(source, vocabulary, mistakes)
     mistakes.attempt(lambda: _check_scale_model(source), None)
+    mistakes.attempt(lambda: _check_write_back_age(source), None)
     if resolved is None or mistakes.sentences:
         raise mistakes.error()
     doubts = [*doubts, *single_copy(experiment)]
@@ -474,6 +475,17 @@ def _check_scale_model(source: ExperimentSource) -> None:
             ["dilation"],
             f"dilation needs drives that can be slower, and the medium {real!r} is a "
             f"{experiment.media[real].kind.name}; take an emulated drive, or memory",
+        )
+
+
+def _check_write_back_age(source: ExperimentSource) -> None:
+    """Raises BadInputError for an age of unwritten data where no trial writes back as a node."""
+    experiment = source.experiment
+    if "write_back_age" in experiment.model_fields_set and OF_NODE not in experiment.write_back:
+        raise source.error_at(
+            ["write_back_age"],
+            f"write_back_age has no effect without `write_back: {OF_NODE}`, the default where all drives are emulated "
+            "and memory or page_cache is bounded; add that, or leave write_back_age out",
         )
 
 
