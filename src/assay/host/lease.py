@@ -111,7 +111,7 @@ class Lease:
         """
         if not self.settings:
             return
-        failure = None
+        failure: OSError | None = None
         with self._settings_locked():
             same_kernel = self._is_of(_owner(os.getpid()))
             for file, before in tuple(self.settings.items()):
