@@ -129,6 +129,11 @@ class JobTest(NamedTuple):
         rate_mb_s = self.now.profile.expected_values.get("sequential_read_mb_s")
         return NodeDrives(self.now.number, self.other.number, rate_mb_s)
 
+    def speed(self, site: Computing | None, sample: Computing | None, processors: Processors) -> DriveSpeed:
+        """How slow its drives are made, by what the job computes there and the sample here."""
+        is_bounded, here = self.memory.is_bounded, usable_processors()
+        return drive_speed(site, sample, processors, self.in_node, here, is_memory_bounded=is_bounded)
+
     def at(self, speed: DriveSpeed) -> JobExperiment:
         """The experiment on drives of that speed."""
         of_now, of_other = (
@@ -293,10 +298,7 @@ def run_job(
     if known.computing is not None:
         may_run = not (dry_run or write)
         sample_computes = computing_here(experiment, file, installation, output, may_run=may_run)
-    speed = drive_speed(
-        known.computing, sample_computes, processors, test.in_node, usable_processors(),
-        is_memory_bounded=trial_memory.is_bounded,
-    )  # fmt: skip
+    speed = test.speed(known.computing, sample_computes, processors)
     for line in test.lines(speed):
         print_line(output.results if dry_run else output.progress, line)
     if not dry_run:
