@@ -1,8 +1,10 @@
 """Proves `assay run-job`: sample and experiment from a folder and from HDFS, and its ratio from options, history, cluster."""
 
 import json
+import os
 import re
 from pathlib import Path
+from shutil import rmtree
 
 import click
 import pytest
@@ -164,6 +166,10 @@ def test_the_ratio_of_a_cluster_that_answers_and_of_one_that_does_not(home):
         server.answers["/ws/v1/cluster/nodes"] = {"nodes": {"node": [node]}}
         server.answers["/jmx"] = {"beans": [{"TotalMemorySize": 4096 * MIB + 100_000_000}]}
         run_job("--input", "in", "--cluster", "conf")
+        server.answers["/jmx"]["beans"][0]["AvailableProcessors"] = 16
+        sized = ["--nodes", "1", "--node-memory", 2048 * MIB + 100_000_000, "--container-memory", 2048 * MIB]
+        _, text = run_job("--input", "in", "--cluster", "conf", *sized, file="exp/three.yaml")
+        assert "16 processors share a drive on your nodes (as the cluster tells)" in " ".join(text.split())
     assert written(home)["page_cache"] == "95MiB"
     with pytest.raises(BadInputError, match=r"not known; say how much memory a node has .* and how many nodes"):
         run_job("--input", "in", "--cluster", "conf")
@@ -314,12 +320,14 @@ def test_of_nodes_with_several_drives_the_test_has_an_equal_part_of_both(home):
     run_job("--input", "in", "--ratio", "1", "--now", "2xhdd", "--against", "6xssd", "--node-cores", "12")
     media = written(home)["media"]
     here = usable_processors()
-    assert media["hdd"].get("slowdown", 1) == max(1, round(3 * max(1, round(2 / here))))
+    assert media["hdd"].get("slowdown", 1) == round(3 * max(1, 2 / here))
     assert "shared_by" not in media["ssd"]
     assert "shared_by" not in media["hdd"]
     assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
     _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd", "--against", "12xssd")
     assert "may do better" not in text
+    with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
+        run_job("--input", "in", "--ratio", "1", "--against", "24xnvme", "--node-cores", str(120 * here))
 
 
 def a_past_sort(home, **changes):
@@ -359,7 +367,7 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
     ran = []
 
     def run_trial(experiment, out, *_, **options):
-        ran.append(experiment)
+        ran.append(experiment.name)
         if experiment.stem.endswith("-computing"):
             (trial,) = plan_of(experiment).trials
             assert [medium.model_extra["profile"] for medium in trial.media] == ["null"]
@@ -380,7 +388,7 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
         assert f"a GB that the job reads takes {1873 / 32:.3g} s of a processor on your nodes, and 100 s here" in text
         assert "so the drives are 10 times slower" in text
         assert "this sample is too small: the starts of its 3 tasks take about 100% of the processor time" in text
-    assert [file.name for file in ran] == ["my-job-computing.yaml", "my-job.yaml", "my-job.yaml"]
+    assert ran == ["my-job-computing.yaml", "my-job.yaml", "my-job.yaml"]
     assert written(home, "my-jobs/my-job.yaml")["media"]["ssd"]["slowdown"] == 10
     assert re.fullmatch(r"[0-9]+ms", written(home, "my-jobs/my-job.yaml")["write_back_age"])
     plan_of(home / "my-jobs" / "my-job.yaml")
@@ -391,6 +399,22 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
     assert written(home, "my-jobs/my-job.yaml")["page_cache"] == "all"
     assert "write_back_age" not in written(home, "my-jobs/my-job.yaml")
     plan_of(home / "my-jobs" / "my-job.yaml")
+    ran.clear()
+    for changed in (["--sample", "70MB"], ["--sample", "80MB"]):
+        rmtree(home / "my-jobs" / "my-job-sample", ignore_errors=True)
+        CliRunner().invoke(cli, [*words, *changed], catch_exceptions=False)
+    assert ran == ["my-job-computing.yaml", "my-job.yaml"] * 2, "another sample computes something else"
+    os.utime(home / "my job.jar", (1, 1))
+    CliRunner().invoke(cli, [*words, "--sample", "80MB"], catch_exceptions=False)
+    assert ran == ["my-job-computing.yaml", "my-job.yaml"] * 3, "so may another jar"
+
+
+def test_drives_that_would_be_too_slow_are_refused_before_a_trial(home, monkeypatch):
+    monkeypatch.setattr("assay.cli.run_job.usable_processors", lambda: 2.0)
+    monkeypatch.setattr("assay.cli.computing_trial.run_experiment", lambda *_, **__: pytest.fail("a trial ran"))
+    words = ["run-job", "my job.jar", *a_past_sort(home), "--node-cores", "240", "--against", "24xnvme"]
+    with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
+        CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)
 
 
 def test_without_a_history_it_says_what_it_assumes(home):
@@ -447,6 +471,7 @@ def test_a_dry_run_is_one_json_document_where_that_is_asked_for(home):
     facts = json.loads(done.stdout)
     assert (facts["sample_bytes"], facts["ratio"], facts["memory"]) == (100_000_000, 1.0, "page_cache: 95MiB")
     assert (facts["trials"], facts["experiment"]) == (TRIALS, None)
+    assert facts["slowdown"] == [1, 1]
     assert facts["notes"][0].startswith("Your nodes have 12 of today's drive, and would have 2 of the other;")
 
 

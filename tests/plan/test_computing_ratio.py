@@ -25,7 +25,7 @@ def ratios(speed):
 
 def test_the_slowdown_follows_from_processors_and_processor_time():
     speed = drive_speed(SITE, SAMPLE, Processors(12, "--node-cores"), DISK, here=2)
-    assert (speed.slowdown, speed.cpus) == (2 * 12 // 2, None)
+    assert (speed.today, speed.other, speed.cpus) == ({"slowdown": 12}, {"slowdown": 12}, None)
     # A GB takes 50 / 12 s there, and 100 / 2 s here; a disk needs 10 s for it, 12 times as much here.
     assert ratios(speed) == pytest.approx((0.42, 0.42))
     assert speed.lines[:2] == (
@@ -37,9 +37,10 @@ def test_the_slowdown_follows_from_processors_and_processor_time():
 
 def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more():
     processors = Processors(24, "--node-cores")
-    assert drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).slowdown == 1
+    assert drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).today == {}
     speed = drive_speed(SITE, None, processors, NodeDrives(today=1, other=6, rate_mb_s=100), here=2)
-    assert speed.slowdown == 2
+    assert (speed.today, speed.other) == ({"slowdown": 12}, {"slowdown": 2})
+    assert "so today's drive is 12 times slower, and the other is 2 times slower" in speed.lines
     assert ratios(speed) == pytest.approx((50 / 24 / 10, 50 / 24 / 10), rel=0.01), "all processors share the disk"
     (line,) = [
         line for line in drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).lines if "share" in line
@@ -49,7 +50,7 @@ def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more(
 
 def test_drives_are_never_made_faster_but_processors_fewer():
     speed = drive_speed(SITE, None, Processors(1, "--node-cores"), DISK, here=2)
-    assert (speed.slowdown, speed.cpus) == (1, 1.0)
+    assert (speed.today, speed.other, speed.cpus) == ({}, {}, 1.0)
     assert ratios(speed) == pytest.approx((5, 5))
 
 
@@ -69,13 +70,13 @@ def test_both_ratios_agree_as_far_as_a_whole_slowdown_allows(there, here_s, core
     if exact >= 3:
         assert of_sample == pytest.approx(of_site, rel=0.2)
     if speed.cpus is not None:
-        assert speed.slowdown == 1
+        assert "slowdown" not in speed.other
         assert speed.cpus < here
 
 
 def test_what_is_not_known_is_assumed_and_said():
     speed = drive_speed(None, None, Processors(), DISK, here=2)
-    assert (speed.slowdown, speed.cpus) == (1, None)
+    assert (speed.today, speed.other, speed.cpus) == ({}, {}, None)
     assert speed.lines == (
         (
             "a byte is assumed to take as much computing on your nodes as here; --history tells, by the processor time "
@@ -90,6 +91,28 @@ def test_what_is_not_known_is_assumed_and_said():
     )
 
 
+def test_a_slowdown_is_rounded_once_for_each_drive():
+    speed = drive_speed(SITE, None, Processors(17.4, "x"), NodeDrives(today=1, other=6, rate_mb_s=100), here=2)
+    assert (speed.today, speed.other) == ({"slowdown": 9}, {}), "1.45 times, and six times that"
+    assert "so today's drive is 9 times slower, and the other has its own speed" in speed.lines
+    speed = drive_speed(SITE, None, Processors(48, "x"), NodeDrives(today=12, other=5), here=2)
+    assert (speed.today, speed.other) == ({"slowdown": 2}, {"slowdown": 2, "shared_by": 2.4})
+    assert (
+        "so today's drive is 2 times slower, and the other is 2 times slower and has 1/2.4 of its rates" in speed.lines
+    )
+    speed = drive_speed(SITE, None, Processors(6, "x"), NodeDrives(today=1, other=6), here=2)
+    assert (speed.today, speed.cpus) == ({"slowdown": 6}, 1)
+    assert speed.lines[-1] == (
+        "so the test uses 1 of the 2 processors here, and today's drive is 6 times slower, and the other has its own speed"
+    )
+
+
+def test_where_processors_are_not_known_what_was_measured_counts():
+    speed = drive_speed(SITE, SAMPLE._replace(cpu_s=245), Processors(), DISK, here=2)
+    assert speed.today == speed.other == {"slowdown": 5}
+    assert drive_speed(SITE, SAMPLE._replace(cpu_s=20), Processors(), DISK, here=2).cpus == 1
+
+
 def test_a_sample_whose_tasks_mostly_start_is_too_small():
     small = Computing(cpu_s=20, tasks=12, read_bytes=3e8, elapsed_s=15)
     speed = drive_speed(SITE, small, Processors(12, "x"), DISK, here=2)
@@ -98,8 +121,13 @@ def test_a_sample_whose_tasks_mostly_start_is_too_small():
 
 
 def test_drives_that_would_be_too_slow_are_refused():
-    with pytest.raises(BadInputError, match="serves 128 times the processors of this machine"):
+    with pytest.raises(BadInputError, match="today's drive would have to be 128 times slower"):
         drive_speed(SITE, SAMPLE, Processors(128, "x"), DISK, here=2)
+    of_24 = NodeDrives(today=1, other=24)
+    with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
+        drive_speed(SITE, None, Processors(240, "x"), of_24, here=2)
+    with pytest.raises(BadInputError, match="the other drive would have to be 200 times slower"):
+        drive_speed(SITE, None, Processors(), NodeDrives(today=200), here=2)
 
 
 def test_data_wait_in_the_page_cache_for_as_large_a_part_of_the_sample_as_of_the_job():

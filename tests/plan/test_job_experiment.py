@@ -61,6 +61,7 @@ def test_the_trial_that_only_computes_is_one_without_delays_or_bounds():
 def test_a_part_of_a_hard_disk_is_slower_in_all_and_a_part_of_an_ssd_has_lower_rates():
     assert speed_of("hdd", 2, 6) == {"slowdown": 12}
     assert speed_of("ssd", 2, 6) == {"slowdown": 2, "shared_by": 6}
+    assert (speed_of("hdd", 1.45, 6), speed_of("ssd", 1.45, 6)) == ({"slowdown": 9}, {"shared_by": 6})
     assert speed_of("ssd", 1, 1) == speed_of("hdd", 1, 1) == {}
 
 

@@ -111,6 +111,10 @@ def test_at_the_ratio_of_a_site_a_larger_sample_is_advised_and_no_smaller_page_c
     (step,) = next_steps(run, decided)
     assert "a larger sample at the same ratio" in step.words
     assert "--sample 600MB" in step.words
+    node = SiteShape(ratio=3.0, drives=1, new_drives=6, read_bytes=32_000_000_000, shared=True)
+    run = run._replace(measured=run.measured._replace(plan=plan.model_copy(update={"stands_for": node})))
+    (step,) = next_steps(run, decided)
+    assert "--sample 5334MB" in step.words
 
 
 def test_what_was_worth_it_is_asked_of_the_intermediate_data_alone():

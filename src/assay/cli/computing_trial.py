@@ -6,6 +6,7 @@ from pathlib import Path
 from assay.cli.console import Output
 from assay.cli.run import run_experiment
 from assay.host.files import replace_text
+from assay.input.sample import InputSample
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.record import Record
@@ -19,15 +20,19 @@ from assay.stats.trial_summary import summarise
 
 
 def computing_here(
-    experiment: JobExperiment, file: Path, installation: Installation, output: Output, *, may_run: bool
-) -> Computing | None:
+    experiment: JobExperiment, sample: InputSample, file: Path, installation: Installation, output: Output,
+    *, may_run: bool,
+) -> Computing | None:  # fmt: skip
     """What the job of an experiment computes here, by a trial of it without delays.
 
-    The trial's run lies beside `file`, where the experiment is or will be, and is not repeated. Where there is none yet
-    and it may not run, None. Raises BadInputError where its output was wrong, or its tasks counted nothing.
+    The trial's run lies beside `file`, where the experiment is or will be, and is not repeated while settings, jar and
+    sample are the same. Where there is none yet and it may not run, None. Raises BadInputError where its output was
+    wrong, or its tasks counted nothing.
     """
     text = experiment.without_delays
-    run = file.parent / f"{file.stem}-computing-{sha256(text.encode()).hexdigest()[:8]}"
+    jar = Path(experiment.options["jar"]).stat()
+    facts = f"{text}{sample.manifest}{jar.st_size} {jar.st_mtime_ns}"
+    run = file.parent / f"{file.stem}-computing-{sha256(facts.encode()).hexdigest()[:8]}"
     records = RunFolder(run).records()[0] if (run / "plan.json").exists() else []
     if not records:
         if not may_run:

@@ -48,7 +48,7 @@ from assay.model.trial import DEFAULT_WORTH, SiteShape, WorkloadSpec
 from assay.plan.computing_ratio import Computing, DriveSpeed, NodeDrives, Processors, drive_speed
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
-from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several, speed_of
+from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
 from assay.platform.configuration import read_site
 from assay.report.typed import typed
 from assay.report.words import print_line
@@ -127,7 +127,7 @@ class JobTest(NamedTuple):
     def in_node(self) -> NodeDrives:
         """The drives of a node of the site."""
         rate_mb_s = self.now.profile.expected_values.get("sequential_read_mb_s")
-        return NodeDrives(self.now.number, self.other.number, rate_mb_s)
+        return NodeDrives(self.now.number, self.other.number, rate_mb_s, self.now.profile.kind, self.other.profile.kind)
 
     def speed(self, site: Computing | None, sample: Computing | None, processors: Processors) -> DriveSpeed:
         """How slow its drives are made, by what the job computes there and the sample here."""
@@ -136,10 +136,6 @@ class JobTest(NamedTuple):
 
     def at(self, speed: DriveSpeed) -> JobExperiment:
         """The experiment on drives of that speed."""
-        of_now, of_other = (
-            speed_of(drive.profile.kind, speed.slowdown, self.in_node.parts / drive.number)
-            for drive in (self.now, self.other)
-        )
         return self.experiment._replace(
             comments=[
                 f"Sample: {self.sample_text}.",
@@ -149,8 +145,8 @@ class JobTest(NamedTuple):
                 *filter(None, [self.replaced]),
             ],
             memory=[self.memory.line, *speed.experiment_lines],
-            now_speed=of_now,
-            other_speed=of_other,
+            now_speed=speed.today,
+            other_speed=speed.other,
         )
 
     def lines(self, speed: DriveSpeed) -> list[str]:
@@ -182,7 +178,8 @@ class JobTest(NamedTuple):
         return {
             "sample_bytes": self.sample.bytes, "place_bytes": self.sample.of_bytes, "input_bytes": self.whole_bytes,
             "ratio": self.memory.ratio, "memory": self.memory.line, "hadoop": dict(self.experiment.properties),
-            "drives": [self.now.profile.name, self.other.profile.name], "slowdown": speed.slowdown, "cpus": speed.cpus,
+            "drives": [self.now.profile.name, self.other.profile.name], "cpus": speed.cpus,
+            "slowdown": [drive.get("slowdown", 1) for drive in (speed.today, speed.other)],
             "computing": list(speed.lines), "trials": TRIALS, "least_s": self.least_s, "notes": of_several(self.shape),
         }  # fmt: skip
 
@@ -272,7 +269,7 @@ def run_job(
     known = SiteFacts()
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
-        known = _known(chosen, input_size, cluster, history, job, said, nodes, output)
+        known = _known(chosen, input_size, cluster, history, job, said, nodes, node_cores, output)
     processors = known.processors if node_cores is None else Processors(node_cores, "--node-cores")
     trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
     settings = for_sample(
@@ -294,11 +291,8 @@ def run_job(
         _check_unedited(file, "--write FILE" if write else "--name")
         if not links:
             write_sample(chosen, source, folder)
-    sample_computes = None
-    if known.computing is not None:
-        may_run = not (dry_run or write)
-        sample_computes = computing_here(experiment, file, installation, output, may_run=may_run)
-    speed = test.speed(known.computing, sample_computes, processors)
+    may_run = not (dry_run or write)
+    speed = _drive_speed(test, known.computing, processors, file, installation, output, may_run=may_run)
     for line in test.lines(speed):
         print_line(output.results if dry_run else output.progress, line)
     if not dry_run:
@@ -311,6 +305,24 @@ def run_job(
             print_line(output.progress, f"run it with: {typed('run', str(file))}")
         return 0
     return run_experiment(file, out, installation, output)
+
+
+def _drive_speed(
+    test: JobTest, site: Computing | None, processors: Processors, file: Path, installation: Installation,
+    output: Output, *, may_run: bool,
+) -> DriveSpeed:  # fmt: skip
+    """How slow the test's drives are made, by a trial that is kept, or may run, of what the sample computes.
+
+    Raises BadInputError where drives would be too slow: before a trial runs where they are too slow without it.
+    """
+    sample = None
+    if site is not None:
+        sample = computing_here(test.experiment, test.sample, file, installation, output, may_run=False)
+    speed = test.speed(site, sample, processors)
+    if site is None or sample is not None or not may_run:
+        return speed
+    sample = computing_here(test.experiment, test.sample, file, installation, output, may_run=True)
+    return test.speed(site, sample, processors)
 
 
 def _least_s(sample_bytes: float) -> float:
@@ -443,7 +455,7 @@ def _digest(text: str) -> str:
 
 def _known(
     sample: InputSample, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    said: SiteNode, nodes: int | None, output: Output,
+    said: SiteNode, nodes: int | None, node_cores: int | None, output: Output,
 ) -> SiteFacts:  # fmt: skip
     """What options, a past run of the job, and the cluster say; the former first.
 
@@ -454,7 +466,7 @@ def _known(
     past, differences = None if not history else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
     processors = Processors() if past is None else _at_once(past)
-    if cluster is not None and (nodes is None or memory_bytes is None or of_containers is None):
+    if cluster is not None and None in {nodes, memory_bytes, of_containers, node_cores}:
         web = BoundedWeb(authorize=login_for(cluster))
         try:
             seen = ask_nodes(Site(site, cluster), web.ask)

@@ -88,6 +88,13 @@ class InputSample(NamedTuple):
         return self.cut is None and len(self.files) == self.of_files
 
     @property
+    def manifest(self) -> str:
+        """Which bytes it has, as JSON: equal texts mean equal samples while no file changes within its time's unit."""
+        cut = None if self.cut is None else [self.cut.path, self.cut_bytes, self.cut.changed_ms]
+        files = [[file.path, file.bytes, file.changed_ms] for file in self.files]
+        return json.dumps({"source": self.source, "files": files, "cut": cut}, indent=1)
+
+    @property
     def text(self) -> str:
         """How it was taken, in a sentence without its end."""
         if self.is_all:
@@ -133,14 +140,7 @@ def write_sample(sample: InputSample, source: SampleSource, folder: Path) -> Non
 
     The folder appears once the sample is whole: until then it grows in FOLDER.part, which a later call begins again.
     """
-    manifest = json.dumps(
-        {
-            "source": sample.source,
-            "files": [[file.path, file.bytes, file.changed_ms] for file in sample.files],
-            "cut": None if sample.cut is None else [sample.cut.path, sample.cut_bytes, sample.cut.changed_ms],
-        },
-        indent=1,
-    )
+    manifest = sample.manifest
     if folder.exists():
         with suppress(OSError):
             if (folder / MANIFEST).read_text(encoding="utf-8") == manifest:

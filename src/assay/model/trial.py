@@ -467,6 +467,11 @@ class SiteShape(Frozen):
     shared: bool = False
     """Whether the experiment has an equal part of both kinds of drives of a node, where a node has several."""
 
+    @property
+    def parts(self) -> int:
+        """Into how many parts a node is divided, one of which the experiment stands for."""
+        return max(self.drives, self.new_drives) if self.shared else self.drives
+
 
 class Plan(Frozen):
     """All trials of an experiment, in the order in which they run."""

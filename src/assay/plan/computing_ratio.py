@@ -5,10 +5,12 @@ of computing to drives: (processor seconds per byte / processors) / (drive secon
 has the first half of it, a trial without storage delays that of the sample.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from assay.model.errors import BadInputError
 from assay.plan.experiment import LEAST_AGE_S, MOST_AGE_S
+from assay.plan.job_experiment import speed_of
 
 START_CPU_S = 1.0
 """Processor time of the start of a task's process, which its counters leave out: about a second, assumed."""
@@ -52,14 +54,16 @@ class Processors(NamedTuple):
 
 
 class NodeDrives(NamedTuple):
-    """How many drives a node has of today's kind, and would have of the other; the rate of one of today's.
+    """How many drives a node has of today's kind, and would have of the other; the rate of one of today's; both kinds.
 
-    That is of sequential reads, in MB/s, None where its profile does not say.
+    The rate is of sequential reads, in MB/s, None where its profile does not say.
     """
 
     today: int = 1
     other: int = 1
     rate_mb_s: float | None = None
+    today_kind: str = "hdd"
+    other_kind: str = "ssd"
 
     @property
     def parts(self) -> int:
@@ -70,12 +74,13 @@ class NodeDrives(NamedTuple):
 class DriveSpeed(NamedTuple):
     """How slow a test's drives are made, and why.
 
-    All that they do takes `slowdown` times as long; `cpus` bounds the processors where the drives would have to be
+    `today` and `other` are options of both drives; `cpus` bounds the processors where the drives would have to be
     faster than they are. `write_back_age_s` is to the sample's time as the kernel's 30 s are to the job's, None where
     either is not known. `lines` say in sentences what was matched.
     """
 
-    slowdown: int
+    today: Mapping[str, float]
+    other: Mapping[str, float]
     cpus: float | None
     write_back_age_s: float | None
     lines: tuple[str, ...]
@@ -102,24 +107,25 @@ def drive_speed(
     """
     a_part = None if processors.number is None else processors.number / drives.parts
     factor = sample.s_per_gb / site.s_per_gb if sample is not None and site is not None else 1.0
-    exact = factor * a_part / here if a_part is not None else 1.0
-    slowdown = max(1, round(exact))
-    if slowdown > MOST_SLOWDOWN:
-        raise BadInputError(
-            f"a drive of a node serves {exact:.0f} times the processors of this machine, and an emulated drive can be "
-            f"at most {MOST_SLOWDOWN} times slower; use a machine with more processors"
-        )
+    exact = factor if a_part is None else factor * a_part / here
     cpus = max(_LEAST_CPUS, float(f"{here * exact:.2g}")) if exact < _LEAST_WHOLE else None
+    slowdown = exact if cpus is None else 1.0
+    today = speed_of(drives.today_kind, slowdown, drives.parts / drives.today)
+    other = speed_of(drives.other_kind, slowdown, drives.parts / drives.other)
+    _refuse_too_slow("today's drive", today)
+    _refuse_too_slow("the other drive", other)
     lines = [_of_bytes(site, sample), _of_processors(a_part, processors.source, drives, here)]
     if site is not None and a_part is not None and drives.rate_mb_s:
         drive_s_per_gb = 1000 / drives.rate_mb_s * drives.parts / drives.today
         there = site.s_per_gb / a_part / drive_s_per_gb
-        of_sample = factor * site.s_per_gb / (cpus or here) / (slowdown * drive_s_per_gb)
+        times = today.get("slowdown", 1) * today.get("shared_by", 1)
+        of_sample = factor * site.s_per_gb / (cpus or here) / (times * 1000 / drives.rate_mb_s)
         lines.append(
             f"for each second that a drive of today takes to read the input, a node of yours computes for {there:.2g} "
             f"s, and the sample for {of_sample:.2g} s"
         )
-    lines.append(_what_follows(slowdown, cpus, here))
+    fewer = "" if cpus is None else f"the test uses {cpus:g} of the {here:g} processors here, and "
+    lines.append(f"so {fewer}{_of_drives(today, other)}")
     if sample is not None and sample.starts_share > MOST_OF_STARTS:
         lines.append(
             f"this sample is too small: the starts of its {sample.tasks:,} tasks take about "
@@ -133,7 +139,7 @@ def drive_speed(
             f"data wait in the page cache for at most {age_s:.2g} s before they are written, which are to the sample's "
             f"{sample.elapsed_s:.0f} s as Linux' {MOST_AGE_S:g} s are to the job's {site.elapsed_s:,.0f} s"
         )
-    return DriveSpeed(slowdown, cpus, age_s, tuple(lines))
+    return DriveSpeed(today, other, cpus, age_s, tuple(lines))
 
 
 def _of_bytes(site: Computing | None, sample: Computing | None) -> str:
@@ -158,7 +164,23 @@ def _of_processors(a_part: float | None, source: str, drives: NodeDrives, here: 
     return f"{a_part:.3g} processors share {share} on your nodes ({source}), and {here:g} here"
 
 
-def _what_follows(slowdown: int, cpus: float | None, here: float) -> str:
-    if cpus is not None:
-        return f"so the test uses {cpus:g} of the {here:g} processors here, and the drives have their own speed"
-    return "so the drives have their own speed" if slowdown == 1 else f"so the drives are {slowdown} times slower"
+def _refuse_too_slow(drive: str, speed: Mapping[str, float]) -> None:
+    times = max(speed.values(), default=1)
+    if times > MOST_SLOWDOWN:
+        raise BadInputError(
+            f"{drive} would have to be {times:.0f} times slower, for the processors that share it on your nodes, and "
+            f"an emulated drive can be at most {MOST_SLOWDOWN} times slower; use a machine with more processors, or "
+            "name fewer drives"
+        )
+
+
+def _of_drives(today: Mapping[str, float], other: Mapping[str, float]) -> str:
+    if today != other:
+        return f"today's drive {_of_drive(today)}, and the other {_of_drive(other)}"
+    return f"the drives are {today['slowdown']:g} times slower" if today else "the drives have their own speed"
+
+
+def _of_drive(speed: Mapping[str, float]) -> str:
+    slower = f"is {speed['slowdown']:g} times slower" if "slowdown" in speed else ""
+    shared = f"has 1/{speed['shared_by']:.3g} of its rates" if "shared_by" in speed else ""
+    return " and ".join(filter(None, (slower, shared))) or "has its own speed"

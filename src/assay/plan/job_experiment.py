@@ -111,14 +111,16 @@ class JobExperiment(NamedTuple):
         return f"{{{pairs}}}" if len(options) > 1 else quoted(profile)
 
 
-def speed_of(kind: str, slowdown: int, users: float) -> dict[str, float]:
+def speed_of(kind: str, slowdown: float, users: float) -> dict[str, float]:
     """Options of an emulated drive of that kind which is slowed down, and shared by so many equal users.
 
-    Those of a hard disk wait for one arm: all that it does takes longer. Others divide a drive's rates.
+    Those of a hard disk wait for one arm: all that it does takes longer. Others divide a drive's rates. A slowdown is
+    rounded to a whole number last.
     """
     if kind == "hdd":
-        slowdown, users = round(slowdown * users), 1
-    return {**({"slowdown": slowdown} if slowdown > 1 else {}), **({"shared_by": users} if users > 1 else {})}
+        slowdown, users = slowdown * users, 1
+    times = round(slowdown)
+    return {**({"slowdown": times} if times > 1 else {}), **({"shared_by": users} if users > 1 else {})}
 
 
 def quoted(text: str) -> str:
@@ -142,7 +144,7 @@ def of_several(shape: SiteShape) -> list[str]:
             f"{'fast' if count > other_count else 'slow'}"
         )  # fmt: skip
         return [f"{counts}; the test has one of each{wrong}."]
-    parts = max(count, other_count)
+    parts = shape.parts
     share = f" (--sample {math.ceil(shape.read_bytes / parts / 1e6)}MB)" if shape.read_bytes else ""
     lines = [
         f"{counts}; the test has 1/{parts} of each.",

@@ -160,7 +160,7 @@ def _larger_sample(run: RunData) -> NextStep | None:
     if ratio is None or not caches:
         return None
     shape = run.plan.stands_for
-    share_bytes = (shape.read_bytes or 0) / shape.drives if shape else 0.0  # of one of a node's drives
+    share_bytes = 0.0 if shape is None else (shape.read_bytes or 0) / shape.parts
     larger = ceil(max(2 * ratio * max(caches), share_bytes) / 1e6)
     return NextStep(
         "To see whether a larger sample at the same ratio says the same, repeat `assay run-job` with another --name "
