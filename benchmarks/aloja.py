@@ -42,6 +42,8 @@ SPEEDS = (0.5, 1.0, 2.0)
 """How fast processors there may be, times those here: nobody knows how long they compute for a byte."""
 SETTINGS = ("Maps", "IO.SFac", "Rep", "IO.FBuf", "Comp", "Blk.size", "Datanodes", "Bench.Type")
 LEAST_PAIRS = 3
+MOST_FACTOR = 1.25
+"""The goal for the forecast's median factor."""
 GAIN = 0.1
 """The share of time from which a saving counts as one."""
 
@@ -117,7 +119,7 @@ class Scored(Frozen):
 
 
 def forecasts(run: RunFolder, old: RunFolder | None) -> list[Forecast]:
-    """What a finished run of the experiment says. Raises SystemExit where a benchmark lacks trials."""
+    """What a finished run of the experiment says. Raises SystemExit where a benchmark lacks trials, or an interval."""
     olds = {} if old is None else {workload: _ratio(of_workload, "ssd") for workload, of_workload in _decided(old)}
     known = dict(_decided(run))
     made = []
@@ -155,11 +157,11 @@ def _forecast(benchmark: str, change: str, placement: str, decision: Decision, r
     if base is None or other is None or baseline is None:
         return None
     saving = other.saving
-    known = saving is not None and saving.low is not None and saving.high is not None and saving.high < 1
-    half = log((1 - saving.low) / (1 - saving.high)) / 2 if known else 0.0  # type: ignore[operator, union-attr]
+    if saving is None or saving.low is None or saving.high is None or saving.high >= 1:
+        sys.exit(f"aloja: the saving of {benchmark} on {placement} in {run} has no interval; repeat its trials")
     return Forecast(
         benchmark=benchmark, change=change, base_s=base.elapsed_s.value, other_s=other.elapsed_s.value,
-        zero_s=baseline.elapsed_s.value, half=half, rests_on=run,
+        zero_s=baseline.elapsed_s.value, half=log((1 - saving.low) / (1 - saving.high)) / 2, rests_on=run,
     )  # fmt: skip
 
 
@@ -232,18 +234,44 @@ SOURCES: Mapping[str, Callable[[Scored], float | None]] = {
 
 
 def source_rows(cases: Sequence[Scored]) -> list[list[str]]:
-    """For each source by what factor it is off, and how often it says rightly whether a tenth of the time is saved."""
+    """For each source by what factor it is off, and how often it says rightly whether a tenth of the time is saved.
+
+    Between them stands the median factor of the forecast on the cases of which the source says something.
+    """
     table = []
     for name, source in SOURCES.items():
-        known = [(case, ratio) for case in cases if (ratio := source(case)) is not None]
+        known = _known(source, cases)
         if not known:
-            table.append([name, "0", "-", "-", "-"])
+            table.append([name, "0", "-", "-", "-", "-"])
             continue
-        factors = sorted(exp(abs(log(ratio / case.observed))) for case, ratio in known)
+        factors = sorted(_factor(ratio, case) for case, ratio in known)
         ninth = factors[ceil(0.9 * len(factors)) - 1]
         right = sum((ratio < 1 - GAIN) == (case.observed < 1 - GAIN) for case, ratio in known)
-        table.append([name, str(len(known)), f"{median(factors):.2f}", f"{ninth:.2f}", f"{right} of {len(known)}"])
+        numbers = [f"{factor:.2f}" for factor in (*_medians(known), ninth)]
+        table.append([name, str(len(known)), *numbers, f"{right} of {len(known)}"])
     return table
+
+
+def goal_met(cases: Sequence[Scored]) -> bool:
+    """Whether the forecast's median factor is within the goal, and less than each baseline's on that one's cases."""
+    (of_all, _), *others = (_medians(known) for source in SOURCES.values() if (known := _known(source, cases)))
+    return of_all <= MOST_FACTOR and all(of_forecast < of_other for of_other, of_forecast in others)
+
+
+def _known(source: Callable[[Scored], float | None], cases: Sequence[Scored]) -> list[tuple[Scored, float]]:
+    """The cases of which a source says something, and what."""
+    return [(case, ratio) for case in cases if (ratio := source(case)) is not None]
+
+
+def _medians(known: Sequence[tuple[Scored, float]]) -> tuple[float, float]:
+    """The median factor by which a source is off, and the forecast's on the same cases."""
+    of_source = median(_factor(ratio, case) for case, ratio in known)
+    return of_source, median(_factor(case.forecast, case) for case, _ in known)
+
+
+def _factor(ratio: float, case: Scored) -> float:
+    """By what factor a ratio is off, whichever way."""
+    return exp(abs(log(ratio / case.observed)))
 
 
 def ordered(cases: Sequence[Scored]) -> tuple[int, int]:
@@ -274,11 +302,13 @@ def block(score: Path = SCORE) -> str:
     covered = sum(case.low <= case.observed <= case.high for case in cases)
     missed = sum(case.missed_gain for case in cases)
     within = f"{covered} of {len(cases)} ratios ({percent(covered / len(cases))})"
+    goal = "is" if goal_met(cases) else "is not"
     summary = (
+        f"The goal for the median factor {goal} met. "
         f"The intervals hold {within}. Of {of} pairs of jobs that differ by a tenth, {right} are in the right order. "
         f"In {missed} cases no gain was to be expected where more than 10 % was saved."
     )
-    sources = ["ratio by", "cases", "median factor off", "90th percentile", "10 % saved, rightly said"]
+    sources = ["ratio by", "cases", "median factor off", "forecast's on these", "90th percentile", "10 % rightly said"]
     columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]
     return "\n\n".join([_table(sources, source_rows(cases)), summary, _table(columns, rows)])
 

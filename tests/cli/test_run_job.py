@@ -326,8 +326,6 @@ def test_of_nodes_with_several_drives_the_test_has_an_equal_part_of_both(home):
     assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
     _, text = run_job("--input", "in", "--ratio", "1", "--now", "12xhdd", "--against", "12xssd")
     assert "may do better" not in text
-    with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
-        run_job("--input", "in", "--ratio", "1", "--against", "24xnvme", "--node-cores", str(120 * here))
 
 
 def a_past_sort(home, **changes):
