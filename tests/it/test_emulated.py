@@ -218,16 +218,20 @@ def test_what_requests_wait_outside_the_emulator_is_late(place, tmp_path):
         buffer = mmap(-1, 4096)
         os.preadv(disk, [buffer], 0)
         assert drive.ask("report")["late_seconds"] < 0.1
+        stopped_s = time.monotonic()
         os.kill(drive.process.pid, signal.SIGSTOP)
         wait_for(lambda: is_stopped(drive.process.pid), 5)  # until then it may answer
         wakes = Timer(0.5, os.kill, (drive.process.pid, signal.SIGCONT))
         wakes.start()
         os.preadv(disk, [buffer], 4096)
+        most_s = time.monotonic() - stopped_s
         wakes.join()
         report = drive.ask("report")
         assert report["kernel_view"]
-        assert 0.4 < report["late_seconds"] < 0.7
-        assert report["late"]["seconds"] < 0.1, "the emulator took the request when it went on, and answered in time"
+        assert 0.4 < report["late_seconds"] < most_s + 0.1
+        assert report["late"]["seconds"] < most_s - 0.4, (
+            "the emulator took the request when it went on, and answered in time"
+        )
     assert place.left_over() == []
 
 
