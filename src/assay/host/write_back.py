@@ -16,11 +16,11 @@ def age_dirty_pages(lease: Lease, age_s: float, vm: Path = VM) -> str:
     Returns why it does not, empty where it does. Source: the kernel's admin-guide/sysctl/vm.rst.
     """
     centiseconds = max(1, round(100 * age_s))
-    wanted = {
+    ages = {
         "dirty_expire_centisecs": centiseconds,
         "dirty_writeback_centisecs": max(1, centiseconds // LOOKS),
     }
-    for name, value in wanted.items():
+    for name, value in ages.items():
         if reason := lease.change_setting(vm / name, str(value)):
             return f"vm.{name} can't be {value}: {reason}"
     return ""

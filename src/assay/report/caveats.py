@@ -72,8 +72,11 @@ def late_notes(decision: Decision) -> Iterator[str]:
 
 def written_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """What was on the drives when the jobs ended, of what they wrote."""
-    known = [one for one in decision.placements if one.written_share is not None]
-    shares = [f"{percent(one.written_share or 0.0)} on {names[one.placement]}" for one in known]
+    shares = [
+        f"{percent(placement.written_share)} on {names[placement.placement]}"
+        for placement in decision.placements
+        if placement.written_share is not None
+    ]
     if shares:
         yield f"Of what the jobs wrote, this was on the drives when they ended: {', '.join(shares)}."
 
