@@ -128,16 +128,20 @@ def _kind(one: Schema) -> str:
         if "prefixItems" in choice:
             return f"list of {len(choice['prefixItems'])} names or numbers"
         if choice.get("type") == "array":
-            items = choice["items"]
-            if items.get("items", {}).get("type") == "integer":
-                return "number, or list of lists of numbers"
-            if items.get("type") == "array":
-                return "list of names, or a list of such lists"
-            return f"{'map of factor to level' if items.get('type') == 'object' else _kind(items)}, or a list of them"
+            return _of_list(choice["items"])
     for choice in choices:
         if "$ref" in choice:
             return _kind(choice)
     return _of_several(choices) if choices else _plain(one)
+
+
+def _of_list(items: Schema) -> str:
+    """What may stand where a list of these may, or one alone."""
+    if items.get("items", {}).get("type") == "integer":
+        return "number, or list of lists of numbers"
+    if items.get("type") == "array":
+        return "list of names, or a list of such lists"
+    return f"{'map of factor to level' if items.get('type') == 'object' else _kind(items)}, or a list of them"
 
 
 def _of_several(choices: list[Schema]) -> str:

@@ -8,8 +8,9 @@ MIB = 1 << 20
 LEAST_FULL_S = 2
 
 
-def fail(what):
-    print(f"page-cache-held.py: {what}", file=sys.stderr)
+def fail(sentence):
+    """Exit with a sentence on what is wrong."""
+    sys.stderr.write(f"page-cache-held.py: {sentence}\n")
     sys.exit(2)
 
 
@@ -22,11 +23,14 @@ held = [(record["trial"], record["limits"]["page_cache"]) for record in records 
 held = [(trial, cache) for trial, cache in held if cache]
 if not held:
     fail(f"no trial of {sys.argv[1]} had a budget; give the folder of a run with `page_cache`")
-print("| workload | placement | budget, MiB | peak, MiB | held, s | full, s | above, s | below, s | off, % of full |")
-print("| --- | --- | --: | --: | --: | --: | --: | --: | --: |")
+sys.stdout.write(
+    "| workload | placement | budget, MiB | peak, MiB | held, s | full, s | above, s | below, s | off, % of full |\n"
+)
+sys.stdout.write("| --- | --- | --: | --: | --: | --: | --: | --: | --: |\n")
 for trial, cache in held:
     off_s, full_s = cache["above_s"] + cache["below_s"], cache["full_s"]
     off = f"{100 * off_s / full_s:.1f}" if full_s >= LEAST_FULL_S else f"full for under {LEAST_FULL_S} s"
     seconds = " | ".join(f"{cache[name]:.1f}" for name in ("held_s", "full_s", "above_s", "below_s"))
     sizes = f"{cache['budget_bytes'] / MIB:.0f} | {cache['peak_bytes'] / MIB:.0f}"
-    print(f"| {trial['workload']['name']} | {trial['placement']['name']} | {sizes} | {seconds} | {off} |")
+    names = f"{trial['workload']['name']} | {trial['placement']['name']}"
+    sys.stdout.write(f"| {names} | {sizes} | {seconds} | {off} |\n")
