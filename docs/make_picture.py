@@ -8,7 +8,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from docs.make_results import REPORT, ROOT, decision, output_of, unpacked
+from docs.kept_runs import REPORT, ROOT, decision_lines, output_of, unpacked
 
 from assay.cli.report import browser_command, find_browser
 
@@ -38,7 +38,7 @@ def main() -> None:
         file = Path(folder) / "page.png"
         options = [f"--window-size={SIZE}", "--hide-scrollbars", f"--screenshot={file}", (run / "report.html").as_uri()]
         subprocess.run([*browser_command(find_browser(), Path(folder) / "profile"), *options], check=True)
-        PICTURE.write_bytes(with_words(file.read_bytes(), "\n".join(decision("quickstart"))))
+        PICTURE.write_bytes(with_words(file.read_bytes(), "\n".join(decision_lines("quickstart"))))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Writes the results that the pages quote, from the records of the runs that they are about, and the studies' files.
 
-`docs/results` keeps the plan, the records and the task attempts of each run that a page quotes, as an archive; what can
-be made from a run again, such as samples, is left out. What stands in a page between `<!-- result NAME: begin -->` and
+The runs are those that `docs/kept_runs.py` reads. What stands in a page between `<!-- result NAME: begin -->` and
 `<!-- result NAME: end -->` is made here. From the checkout: `PYTHONPATH=src:extras:. .assay/venv/bin/python
 docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the run folder RUN as NAME.
 """
@@ -9,30 +8,23 @@ docs/make_results.py` writes all of it; with `keep RUN NAME` it first packs the 
 import argparse
 import itertools
 import json
-import os
 import re
-import subprocess
 import sys
-import tarfile
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 from statistics import fmean, stdev
-from textwrap import fill
 
-import pyarrow
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
+from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
+from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import Case as LikelyCase
 from benchmarks.likely import cases as likely_cases
-from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import rows as likely_rows
 from benchmarks.likely import verdict_rows as likely_verdict_rows
 from benchmarks.prediction import COLUMNS as PREDICTION_COLUMNS
@@ -51,21 +43,33 @@ from benchmarks.triage_truth import (
     verdict_rows,
     wrong,
 )
+from docs.kept_runs import (
+    REPORT,
+    RESULTS,
+    ROOT,
+    analysed,
+    decision_lines,
+    doubts_line,
+    doubts_list,
+    is_kept,
+    keep,
+    output_of,
+    printed,
+    unpacked,
+)
 from docs.make_studies import BLOCKS, documents
-from pyarrow import compute, parquet
 
-from assay.model.doubt import DOUBTS
+from assay.cli.context import find_installation
+from assay.model.cluster import OF_HOST, OF_NODE
 from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.model.trial_summary import TrialSummary
-from assay.cli.context import find_installation
 from assay.record.folder import RunFolder
-from assay.report.analysis import RunAnalysis, analyse, read_run
+from assay.report.analysis import read_run
 from assay.report.answer import interval_text
-from assay.report.bias import bias_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
-from assay.stats.changes import others_and_level, question_of
+from assay.stats.decision import Decision, Verdict
 from assay.stats.estimate import Estimate
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior
@@ -74,16 +78,6 @@ from assay.stats.sample import PLACEMENT, Trials, samples
 from assay.stats.shares import SharesTable
 from assay.stats.trial_summary import summarise
 from assay_extras.studies.overview_view import standalone
-
-ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "docs" / "results"
-KEPT = ("plan.json", "experiment.yaml", "record.json", "tasks.parquet")
-"""The files of a run folder from which all that pages quote is made, and the tasks of its jobs."""
-
-SHOWN_PATH = "/data/assay"
-"""What stands for a machine's own folder in a kept run."""
-
-REPORT = ("-m", "assay", "report")
 
 _BLOCK = re.compile(
     r"(<!-- result (?P<name>[^:>]+): begin -->)(?P<text>.*?)(<!-- result (?P=name): end -->)", re.DOTALL
@@ -113,167 +107,39 @@ def named(page: str) -> list[str]:
     return [block["name"] for block in _BLOCK.finditer(page)]
 
 
-def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
-    """Pack a run folder's plan, records and task attempts. The archive's bytes depend on their content alone.
-
-    Paths that begin with a `hidden` path become paths below SHOWN_PATH: a machine's folders are nobody's business.
-    """
-    archive = RESULTS / f"{name}.tar.xz"
-    files = sorted(file for file in run.rglob("*") if file.name in KEPT)
-    with tarfile.open(archive, "w:xz", preset=9) as packed:
-        for file in files:
-            content = _without(file, [*hidden])
-            member = tarfile.TarInfo(str(file.relative_to(run)))
-            member.size = len(content)
-            packed.addfile(member, BytesIO(content))
-    return archive
-
-
-def _without(file: Path, hidden: Sequence[str]) -> bytes:
-    """A file's bytes without the hidden paths; a table that has none of them stays as it is."""
-    content = file.read_bytes()
-    if file.suffix != ".parquet":
-        for path in hidden:
-            content = content.replace(path.encode(), SHOWN_PATH.encode())
-        return content
-    table = shown = parquet.read_table(file)
-    for place, field in enumerate(table.schema):
-        for path in hidden if field.type in {pyarrow.string(), pyarrow.large_string()} else ():
-            column = compute.replace_substring(shown.column(place), path, SHOWN_PATH)
-            shown = shown.set_column(place, field, column)
-    if shown == table:
-        return content
-    written = BytesIO()
-    parquet.write_table(shown, written)
-    return written.getvalue()
-
-
-@contextmanager
-def unpacked(name: str) -> Iterator[Path]:
-    """A kept run as a run folder, for the time of a scope."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "runs" / name
-        with tarfile.open(RESULTS / f"{name}.tar.xz") as packed:
-            packed.extractall(run, filter="data")
-        yield run
-
-
-@cache
-def printed(name: str, *command: str) -> list[str]:
-    """What a command of Python prints of a kept run, its last argument, on a terminal of 80 columns; by lines."""
-    with unpacked(name) as run:
-        return output_of(run.parents[1], "80", *command, f"runs/{name}")
-
-
-def output_of(folder: Path, columns: str, *command: str) -> list[str]:
-    """What a command of Python prints in a folder, by lines."""
-    environment = {
-        **os.environ, "COLUMNS": columns, "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, encoding="utf-8"
-    )
-    return [line.rstrip() for line in done.stdout.strip().splitlines()]
-
-
-def doubts_line(name: str) -> str:
-    """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs."""
-    trials, shares = _doubts(name)
-    phrases = [f"`{kind}` in {share}" for kind, share in shares.items()]
-    return f"Doubts of the {trials} trial{'' if trials == 1 else 's'} of `{name}`: {'; '.join(phrases) or 'none'}."
-
-
-def doubts_list(name: str) -> str:
-    """The same in words, with what each does to savings."""
-    sentences, said = [], ""
-    for kind, share in _doubts(name)[1].items():
-        when = LINK.sub(r"\1", DOUBTS[kind].when)
-        bias = bias_text(kind)
-        sentences.append(f"- {share}: {when} (`{kind}`).{' Likewise.' if bias and bias == said else bias}")
-        said = bias
-    return "\n".join(fill(text, 140, subsequent_indent="  ", break_on_hyphens=False) for text in sentences)
-
-
-def _doubts(name: str) -> tuple[int, dict[str, str]]:
-    """How many trials a kept run has, and in how many each doubt is, by its kind."""
-    with unpacked(name) as folder:
-        run = read_run(RunFolder(folder), details=False)
-    trials = [summary for summary in run.trials if not summary.trial.warm_up]
-    factor, _ = question_of(run.plan, samples(trials))
-    levels = [others_and_level(tuple(summary.factors.items()), factor, run.plan.base)[1] for summary in trials]
-    levels_by_doubt: dict[str, list[str]] = {}
-    for summary, level in zip(trials, levels, strict=True):
-        for kind in {doubt.kind for doubt in summary.doubts}:
-            levels_by_doubt.setdefault(kind, []).append(level)
-    counts = {kind: Counter(doubted) for kind, doubted in levels_by_doubt.items()}
-    ordered = sorted(counts, key=lambda kind: (-counts[kind].total(), kind))
-    return len(trials), {kind: _doubted(counts[kind], Counter(levels)) for kind in ordered}
-
-
-LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
-UNEVEN = 1 / 3
-"""Doubts are told by level where the shares of two levels' trials that have them differ by more."""
-
-
-def _doubted(doubted: Counter[str], trials: Counter[str]) -> str:
-    shares = [doubted[level] / trials[level] for level in trials]
-    by_level = ", ".join(f"{level} {count} of {trials[level]}" for level, count in sorted(doubted.items()))
-    alone = f"{next(iter(doubted))} alone" if len(doubted) == 1 < min(len(trials), doubted.total()) else ""
-    is_uneven = max(shares) - min(shares) > UNEVEN and doubted.total() > 1
-    where = alone or (by_level if is_uneven else "")
-    return f"{doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
-
-
 def _answer(name: str, lines: list[str]) -> str:
     """What was printed of a kept run, and the doubts of its trials below."""
     return f"{_listing(lines)}\n\n{doubts_line(name)}"
 
 
-def decision(name: str) -> list[str]:
-    """The headline of a kept run and a line for each of its placements or changes, alone."""
-    lines = printed(name, *REPORT)
-    answer = lines.index("") + 1
-    validity = next(number for number, line in enumerate(lines) if line.startswith("This holds for"))
-    return lines[answer:validity]
-
-
 def before_you_buy() -> str:
     """What an SSD competes with, and what each change saves."""
-    return _answer("before-you-buy", decision("before-you-buy"))
+    return _answer("before-you-buy", decision_lines("before-you-buy"))
 
 
 def hbase_log_on_ssd() -> str:
     """What an SSD saves for HBase's logs and for its data."""
-    return _answer("hbase-log-on-ssd", decision("hbase-log-on-ssd"))
+    return _answer("hbase-log-on-ssd", decision_lines("hbase-log-on-ssd"))
 
 
 def nightly_table() -> str:
     """What a job that scans a table gains by a snapshot, or by files."""
-    return _answer("nightly-table", decision("nightly-table"))
+    return _answer("nightly-table", decision_lines("nightly-table"))
 
 
 def spark_memory() -> str:
     """What an SSD for Spark's shuffle competes with, and what each change saves."""
-    return _answer("spark-memory", decision("spark-memory"))
+    return _answer("spark-memory", decision_lines("spark-memory"))
 
 
 def spark_second_disk() -> str:
     """What a second hard disk for Spark's local directories saves, and what an SSD does."""
-    return _answer("spark-second-disk", decision("spark-second-disk"))
-
-
-@cache
-def _analysed(name: str) -> tuple[RunAnalysis, Sequence[TrialSummary]]:
-    """All that is said of a kept run, and its trials."""
-    with unpacked(name) as folder:
-        run = read_run(RunFolder(folder), details=False)
-        return analyse(run.measured), run.trials
+    return _answer("spark-second-disk", decision_lines("spark-second-disk"))
 
 
 def _shares(name: str) -> SharesTable:
     """Storage shares and savings of a kept run of several jobs by several engines."""
-    table = _analysed(name)[0].shares
+    table = analysed(name)[0].shares
     if table is None:
         raise ValueError(f"the kept run {name} has no table of shares")
     return table
@@ -292,7 +158,7 @@ def terasort() -> str:
     rows = []
     names = ("engines-terasort", "engines-three-nodes")
     for name in names:
-        analysis, trials = _analysed(name)
+        analysis, trials = analysed(name)
         for decision in analysis.decisions:
             hdd, ssd = decision.placements
             engine, nodes = decision.levels["engine"], str(decision.nodes)
@@ -309,14 +175,34 @@ def terasort_orders() -> str:
     """What an SSD saves each engine in TeraSort, in the two experiments on one node that asked."""
     savings: dict[str, dict[str, Estimate]] = {}
     for name in ("engines", "engines-terasort"):
-        for decision in _analysed(name)[0].decisions:
+        for decision in analysed(name)[0].decisions:
             if decision.levels["workload"] == "terasort" and (saving := decision.placements[1].saving):
                 savings.setdefault(decision.levels["engine"], {})[name] = saving
     rows = [
-        [engine, *(text for own in by_run.values() for text in (share_text(own), (own.alone and interval_text(own.alone)) or "-"))]
+        [engine, *(text for own in by_run.values() for text in (share_text(own), _alone_text(own)))]
         for engine, by_run in savings.items()
-    ]  # fmt: skip
+    ]
     return _table(["engine", "first, saves", "by own repetitions", "second, saves", "by own repetitions"], rows)
+
+
+def not_run_yet(name: str) -> str:
+    """What stands in place of a run that was not made."""
+    return f"`experiments/{name}.yaml` has not been run in its present form yet."
+
+
+def engines_by_page_cache() -> str:
+    """What the SSD saves each engine within each page cache, and which order of engines that shows."""
+    name = "engines-by-page-cache"
+    if not is_kept(name):
+        return not_run_yet(name)
+    with unpacked(name) as folder:
+        run = read_run(RunFolder(folder), details=False)
+    return f"{report(run.plan, run.trials)}\n\n{doubts_line(name)}"
+
+
+def _alone_text(saving: Estimate) -> str:
+    """The interval by a run's own repetitions, `-` without."""
+    return interval_text(saving.alone) if saving.alone else "-"
 
 
 def _read_bytes(trials: Iterable[TrialSummary], engine: str, placement: str) -> float:
@@ -341,7 +227,7 @@ def quickstart_answer() -> str:
     lines = printed("quickstart", *REPORT)
     validity = next(place for place, line in enumerate(lines) if line.startswith("This holds for"))
     verified = next(place for place, line in enumerate(lines) if line.startswith("All outputs verified"))
-    answer = _listing([*decision("quickstart"), *lines[validity : verified + 1], "..."])
+    answer = _listing([*decision_lines("quickstart"), *lines[validity : verified + 1], "..."])
     return f"{answer}\n\nDoubts, by how many trials have them:\n\n{doubts_list('quickstart')}"
 
 
@@ -356,39 +242,60 @@ def quickstart_ratio() -> str:
     return f"{moved_bytes / 1e9:.1f} GB within {record.trial.cluster.limit_memory_bytes / 1e9:.1f} GB of memory"
 
 
+BY_MEMORY = {"quickstart-by-memory": "500,000", "quickstart-by-memory-first": "1,000,000"}
+"""The kept runs of the quickstart's job by memory, each with its points."""
+
+
 def by_memory() -> str:
     """What the quickstart's SSD saves within each bound of memory, and what reached the hard disk meanwhile."""
-    rows = []
-    analysis, trials = _analysed("quickstart-by-memory")
-    for decision in analysis.decisions:
-        hdd, ssd = decision.placements
-        saving = ssd.saving
-        if saving is None or decision.baseline is None:
-            raise ValueError("the kept run compares no drives")
-        read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
-        memory = decision.levels["memory"].removesuffix("MiB")
-        written = fmean(
-            summary.drives_written_bytes
-            for summary in trials
-            if summary.trial.placement.name == hdd.placement
-            and summary.trial.cluster.limit_memory_bytes == int(memory) << 20
-        )  # fmt: skip
-        rows.append([
-            f"{memory} MiB",
-            *(f"{place.elapsed_s.value:.1f}" for place in (hdd, ssd, decision.baseline)),
-            f"{100 * saving.value:.0f} %", interval_text(saving), interval_text(saving.alone or Estimate(value=0.0)),
-            f"{100 * (read.share or 0):.0f} %", f"{written / 1e6:,.0f} MB", str(ssd.verdict),
-        ])  # fmt: skip
+    names = [name for name in BY_MEMORY if is_kept(name)]
+    rows, sentences = [], []
+    for name in names:
+        decisions = analysed(name)[0].decisions
+        for write_back in (OF_NODE, OF_HOST):
+            some = [found for found in decisions if found.levels.get("write_back", OF_HOST) == write_back]
+            rows += [[BY_MEMORY[name], write_back, *_row_by_memory(decision)] for decision in some]
+            if some:
+                sentences.append(f"- {BY_MEMORY[name]} points, `write_back: {write_back}`: {_said_by_memory(some)}")
     headings = [
-        "memory", "hard disk (s)", "SSD (s)", "zero delay (s)", "SSD saves", "95 % interval",
-        "by own repetitions", "read from the hard disk", "written to it", "verdict",
+        "points", "write-back", "memory", "hard disk (s)", "SSD (s)", "SSD saves", "95 % interval",
+        "by own repetitions", "read from the hard disk", "written to it within the job", "verdict",
     ]  # fmt: skip
-    return f"{_table(headings, rows)}\n\n{doubts_line('quickstart-by-memory')}"
+    missing = [not_run_yet(name) for name in BY_MEMORY if not is_kept(name)]
+    return "\n\n".join([*missing, _table(headings, rows), "\n".join(sentences), *map(doubts_line, names)])
+
+
+def _row_by_memory(decision: Decision) -> list[str]:
+    """A row of a bound of memory."""
+    hdd, ssd = decision.placements
+    saving = ssd.saving
+    if saving is None:
+        raise ValueError("the kept run compares no drives")
+    read = next(share for share in decision.conditions if (share.kind, share.subject) == (READ, hdd.placement))
+    return [
+        decision.levels["memory"].replace("MiB", " MiB"),
+        *(f"{place.elapsed_s.value:.1f}" for place in (hdd, ssd)),
+        f"{100 * saving.value:.0f} %", interval_text(saving), _alone_text(saving),
+        f"{100 * (read.share or 0):.0f} %", f"{100 * (hdd.written_share or 0):.0f} %", str(ssd.verdict),
+    ]  # fmt: skip
+
+
+def _said_by_memory(decisions: Sequence[Decision]) -> str:
+    """What some bounds of memory have in common."""
+    savings = [place.saving.value for decision in decisions for place in decision.placements[1:] if place.saving]
+    written = [decision.placements[0].written_share or 0 for decision in decisions]
+    least, most = (decision.levels["memory"].replace("MiB", " MiB") for decision in (decisions[0], decisions[-1]))
+    worth = sum(decision.verdict == Verdict.WORTH_IT for decision in decisions)
+    return (
+        f"from {least} to {most} the SSD saves {100 * savings[0]:.0f} to {100 * savings[-1]:.0f} %, and "
+        f"{100 * written[0]:.0f} to {100 * written[-1]:.0f} % of what the job wrote was on the hard disk at its end; "
+        f"worth it within {worth} of {len(decisions)} bounds."
+    )
 
 
 def half_cpu() -> str:
     """What two cores' processor time predicts for that of one, beside what was measured."""
-    known = [answer.sensitivity for answer in _analysed("quickstart-half-cpu")[0].answers if answer.sensitivity]
+    known = [answer.sensitivity for answer in analysed("quickstart-half-cpu")[0].answers if answer.sensitivity]
     return _answer("quickstart-half-cpu", [line for compared in comparisons(known) for line in lines(compared)])
 
 
@@ -399,13 +306,13 @@ def against_k1() -> str:
 
 
 def model_error() -> str:
-    """By how much the model took longer than the cluster at each dilation, checks or no checks, and what that rests on."""
+    """By how much the model took longer than the cluster at each dilation, checks or no checks, and its evidence."""
     with unpacked("scale-model-against-k1") as folder:
         records = RunFolder(folder).records()[0]
         trials = Trials([summarise(unchecked(record)) for record in records])
         parts = [
-            f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster when all ran {compared.level} times slower "
-            f"({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
+            f"{100 * (compared.contrast.ratio - 1):.0f} % longer than the cluster when all ran {compared.level} times "
+            f"slower ({100 * (interval.low - 1):.0f} to {100 * (interval.high - 1):.0f} %)"
             for compared in equivalences(trials.samples, "", NO_PRIOR)
             for interval in [compared.contrast.interval()]
             if compared.base == "1"
@@ -480,8 +387,9 @@ def triage_bound() -> str:
     right = len(without) - wrong(without, DEFAULT_WORTH)
     on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
-        f"In tests the bound held in {holding} of {len(shown)} cases that could refute it, and in {with_polls} with the "
-        f"waits that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said in "
+        f"In tests the bound held in {holding} of {len(shown)} cases that could refute it, and in {with_polls} with "
+        "the waits that *cannot matter* adds. "
+        f"At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said in "
         f"{len(without)} cases, {right} of them rightly, and in {on_hard_disks or 'none'} of a job on a hard disk"
     )
 
@@ -501,7 +409,7 @@ def triage_looseness() -> str:
 
 PREDICTED_RUNS = (
     "a-a", "before-you-buy", "engines", "engines-terasort", "engines-three-nodes", "hbase-log-on-ssd", "quickstart",
-    "quickstart-by-memory", "quickstart-half-cpu", "spark-memory", "spark-second-disk",
+    "quickstart-by-memory-first", "quickstart-half-cpu", "spark-memory", "spark-second-disk",
 )  # fmt: skip
 """The kept runs with two placements or more on emulated drives, on clusters of full speed."""
 
@@ -533,7 +441,7 @@ def likely() -> str:
 
 
 def likely_verdicts() -> str:
-    """How often what is likely, and the bound, rightly say that a threshold is saved: of all cases, and on hard disks."""
+    """How often what is likely, and the bound, rightly say that a threshold is saved: everywhere, and on hard disks."""
     on_disks = [case for case in _likely_cases() if case.on_disks]
     of_all, of_disks = (likely_verdict_rows(cases) for cases in (_likely_cases(), on_disks))
     heads = [*LIKELY_VERDICT_COLUMNS, *(f"{head}, on hard disks" for head in LIKELY_VERDICT_COLUMNS[1:])]
@@ -574,6 +482,19 @@ def _listing(lines: list[str]) -> str:
     return "\n".join(["```", *lines, "```"])
 
 
+def older_conditions() -> str:
+    """The kept runs on emulated drives of which no trial had a node's write-back."""
+    older = []
+    for archive in sorted(RESULTS.glob("*.tar.xz")):
+        with unpacked(archive.name.removesuffix(".tar.xz")) as folder:
+            runs = [RunFolder(plan.parent) for plan in folder.rglob("plan.json")]
+            trials = [trial for run in runs for trial in run.plan().trials]
+        emulated = any(medium.kind == "emulated" for trial in trials for medium in trial.media)
+        if emulated and all(trial.cluster.write_back == OF_HOST for trial in trials):
+            older.append(f"`{archive.name.removesuffix('.tar.xz')}`")
+    return ", ".join(older)
+
+
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart answer": quickstart_answer,
     "quickstart ratio": quickstart_ratio,
@@ -585,12 +506,14 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines": engines,
     "engines terasort": terasort,
     "engines orders": terasort_orders,
+    "engines by page cache": engines_by_page_cache,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
     "scale disturbances": disturbances,
     "quickstart with half the processor time": half_cpu,
+    "older conditions": older_conditions,
     "a a": a_a,
     "known effects": known_effects,
     "prediction": prediction,

@@ -4,7 +4,8 @@ import re
 
 import pytest
 from benchmarks.triage_truth import excluded
-from docs.make_results import ROOT, kept_triage_cases, pages
+from docs.kept_runs import ROOT
+from docs.make_results import kept_triage_cases, pages
 
 _NOT_KEPT = re.compile(r"the records( of this table)? were not kept")
 _BLOCK = re.compile(r"<!-- result (?P<name>[^:>]+): begin -->.*?<!-- result (?P=name): end -->", re.DOTALL)

@@ -6,7 +6,7 @@ import random
 import tarfile
 
 import pytest
-from docs.make_results import RESULTS
+from docs.kept_runs import RESULTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
