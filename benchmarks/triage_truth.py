@@ -16,8 +16,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from itertools import pairwise
-from math import inf
+from itertools import pairwise, zip_longest
+from math import ceil, inf
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
@@ -35,14 +35,17 @@ from assay.engine.spark_tasks import SparkAttempt
 from assay.engine.tasks import MapReduceAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
+from assay.model.fact import whole_number
 from assay.model.record import JobRecord, Record
 from assay.model.task import TaskAttempt
 from assay.model.trial import DEFAULT_WORTH, Trial
 from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
-from assay.triage.bounds import bound_of
+from assay.triage.bounds import Busy, bound_of
+from assay.triage.busy import PLAUSIBLE_SHARE
 from assay.triage.drives import Drives, drives_of
+from assay.triage.ranking import DriveSite, judge
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (
@@ -79,6 +82,15 @@ class Case(NamedTuple):
     """What rules of others say, by their names: whether faster drives are asked for."""
     saved_high: float = inf
     """Infinite in cases that were kept before it was worked out."""
+    verdict: str = ""
+    """What `assay triage` says at the usual threshold by the histories of all repetitions, with all that contradicts a
+    bound; empty in cases that were kept before it was asked."""
+    busy_verdict: str = ""
+    """The same if it also knows how busy the drives were, and how many hardware threads the node has."""
+    shuffled_bytes: float = 0.0
+    """Bytes that the job's reducers, or its tasks, fetched."""
+    on_disk: bool | None = None
+    """Whether any role's drive is a hard disk; None in cases that were kept before it was noted."""
 
     @property
     def holds(self) -> bool:
@@ -110,6 +122,15 @@ class Measured(NamedTuple):
     bytes_s: float
     polls_s: float
     rules: Mapping[str, bool]
+    past: "PastRun | None" = None
+
+
+class PastRun(NamedTuple):
+    """A run of a job as triage would know it: by its history, what its drives did, and a node's hardware threads."""
+
+    job: PastJob
+    busy: Busy
+    cores: int | None
 
 
 def application_of(job: JobRecord, attempts: Iterable[SparkAttempt], settings: Mapping[str, str]) -> PastApplication:
@@ -162,8 +183,48 @@ def measured(record: Record, job: JobRecord, past: PastJob, profiles: Path) -> M
         job.elapsed_s, drives, bound and bound.seconds,
         sum(stage.time_s or 0.0 for stage in bound.stages) if bound else 0.0,
         sum(stage.bytes_s for stage in bound.stages) if bound else 0.0, past.polls_s,
-        {rule.rule: rule.asks for rule in past.other_rules},
+        {rule.rule: rule.asks for rule in past.other_rules}, PastRun(past, busy_of(record, past), threads_of(record)),
     )  # fmt: skip
+
+
+def threads_of(record: Record) -> int | None:
+    """The hardware threads that each node of a trial had; None where the record does not say so."""
+    threads, limit = whole_number(record.facts.get("cores")), getattr(record.trial.cluster, "limit_cpus", None)
+    return threads if threads is None or limit is None else min(threads, ceil(limit))
+
+
+def busy_of(record: Record, past: PastJob) -> Busy:
+    """How long the drives worked while a trial's jobs ran, all of which counts for each stage of each of its jobs.
+
+    That is more than triage would take from a site's measurements, which tell when it was.
+    """
+    drives = [drive.reports["run"] for drive in record.devices if "run" in drive.reports]
+    busiest_s = max((drive.busy_seconds or 0.0 for drive in drives), default=0.0)
+    read = sum(drive.reads.bytes for drive in drives if drive.reads)
+    on_drives = read + sum(drive.writes.bytes for drive in drives if drive.writes)
+    work = past.whole
+    counted = work.store_read + work.local_read + work.fetched + work.store_written + work.local_written
+    stages = dict.fromkeys((stage.name for stage in past.stages), busiest_s)
+    confirmed = counted >= PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= PLAUSIBLE_SHARE * counted
+    return Busy(stages, read, stages, confirmed=confirmed) if drives else Busy({}, 0.0, confirmed=False)
+
+
+def verdict_of(trials: Sequence[Measured], *, with_busy: bool) -> str:
+    """What `assay triage` says at the usual threshold of a job that ran in these trials; empty where they have none.
+
+    `with_busy` is whether it knows how busy the drives were, and the nodes' hardware threads.
+    """
+    runs = [trial.past for trial in trials if trial.past]
+    jobs = [run.job._replace(id=f"{run.job.id}-{number}") for number, run in enumerate(runs)]
+    if not jobs:
+        return ""
+    busy = {job.id: run.busy for job, run in zip(jobs, runs, strict=True)}
+    site = (
+        DriveSite(trials[0].drives, runs[0].cores, lambda job: busy[job.id]) if with_busy
+        else DriveSite(trials[0].drives)
+    )  # fmt: skip
+    (row,) = judge(jobs, site, DEFAULT_WORTH)
+    return str(row.verdict)
 
 
 def is_faster(drives: Mapping[str, Drives], other: Mapping[str, Drives]) -> bool:
@@ -181,6 +242,20 @@ def saving_interval(trials: Sequence[Measured], faster: Sequence[Measured]) -> t
     if len(elapsed_s) > 1 and len(others_s) > 1:
         low_s, high_s = ttest_ind(elapsed_s, others_s, equal_var=False).confidence_interval(0.95)
     return float(low_s / fmean(elapsed_s)), float(high_s / fmean(elapsed_s))
+
+
+def job_names(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
+    """For each job its workload and its own name, and in brackets the levels in which it differs from its namesakes."""
+    alike: dict[tuple[str, str], list[tuple[str, ...]]] = {}
+    for key in keys:
+        alike.setdefault((key[0], key[-1]), []).append(key)
+    names = {}
+    for (workload, job), group in alike.items():
+        differing = [place for place, levels in enumerate(zip_longest(*group)) if len(set(levels)) > 1]
+        for key in group:
+            levels_text = ", ".join(key[place] for place in differing if place < len(key) - 1)
+            names[key] = f"{workload} {job} ({levels_text})" if levels_text else f"{workload} {job}"
+    return names
 
 
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
@@ -207,10 +282,15 @@ def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str,
 
 def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
     """Each job on each drive against all drives that are faster."""
-    for key, by_drive in measured_jobs(path, profiles).items():
+    jobs = measured_jobs(path, profiles)
+    names = job_names(jobs)
+    for key, by_drive in jobs.items():
         for drive, trials in by_drive.items():
             if trials[0].bound_s is None:
                 continue
+            said = [verdict_of(trials, with_busy=with_busy) for with_busy in (False, True)]
+            shuffled = fmean(trial.past.job.whole.fetched if trial.past else 0 for trial in trials)
+            on_disk = any(find_profile(of.profile, profiles).kind == "hdd" for of in trials[0].drives.values())
             elapsed_s = fmean(trial.elapsed_s for trial in trials)
             bound, by_time, by_bytes, polls = (
                 fmean(amounts) / elapsed_s
@@ -223,10 +303,9 @@ def cases_of(path: Path, profiles: Path) -> Iterator[Case]:
                 if other != drive and is_faster(trials[0].drives, faster[0].drives):
                     saved = 1 - fmean(trial.elapsed_s for trial in faster) / elapsed_s
                     low, high = saving_interval(trials, faster)
-                    name = f"{key[0]} {key[-1]}"
                     rules = {rule: any(trial.rules[rule] for trial in trials) for rule in trials[0].rules}
                     amounts = (elapsed_s, bound, saved, low, by_time, by_bytes, polls, rules, high)
-                    yield Case(path.name, name, drive, other, *amounts)
+                    yield Case(path.name, names[key], drive, other, *amounts, *said, shuffled, on_disk)
 
 
 def excluded(cases: Sequence[Case], worth: float, *, polls: bool = True) -> list[Case]:

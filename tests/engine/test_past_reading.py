@@ -6,13 +6,14 @@ import json
 import random
 import re
 import tracemalloc
+from itertools import product
 
 import pytest
 
 from assay.engine.past.job import MAP, REDUCE
 from assay.engine.past.made_histories import MadeJob, events, history, write_history
 from assay.engine.past.mapreduce import CUT_SHORT, NO_COUNTERS, read_file, read_job
-from assay.engine.past.task_times import ReadSpan, overlap
+from assay.engine.past.task_times import ReadSpan, computing_alone_ms, overlap, saved_of
 
 MIB = 1 << 20
 FORMS = pytest.mark.parametrize("form", ["json", "binary"])
@@ -86,6 +87,38 @@ def test_no_schedule_in_the_same_order_gets_shorter_by_more():
         seen = overlap(spans)
         assert seen.elapsed_ms == max(free)
         assert max(free) - max(free_short) <= seen.waiting_ms + 1
+
+
+def test_tasks_that_do_not_divide_among_the_slots_take_a_round_more():
+    assert computing_alone_ms([10] * 4, 4) == 10
+    assert computing_alone_ms([10] * 5, 4) == 20
+    assert computing_alone_ms([10] * 9, 4) == 30
+    assert computing_alone_ms([10, 10, 10, 10, 1], 4) == 11
+    assert computing_alone_ms([30, 10, 10, 10, 10], 4) == 30
+    assert computing_alone_ms([], 4) == computing_alone_ms([], 0) == 0
+
+
+def test_no_order_and_no_slots_make_tasks_that_only_compute_end_earlier():
+    draw = random.Random(2)
+    for _ in range(300):
+        slots, computed_ms = draw.randint(1, 3), [draw.randint(0, 30) for _ in range(draw.randint(0, 6))]
+        ends_ms = {
+            max(
+                sum(length for length, on in zip(computed_ms, choice, strict=True) if on == slot)
+                for slot in range(slots)
+            )
+            for choice in product(range(slots), repeat=len(computed_ms))
+        }
+        least_ms = computing_alone_ms(computed_ms, slots)
+        assert max([*computed_ms, sum(computed_ms) // slots]) <= least_ms <= min(ends_ms)
+
+
+def test_a_stage_saves_no_more_than_its_tasks_on_its_slots_could():
+    """Five tasks of two at once, of which each waited for another share: no moment tells that all of them waited."""
+    shares = (0.9, 0.1, 0.9, 0.1, 0.9)
+    spans = [ReadSpan(100 * (at // 2), 100 * (at // 2) + 100, round(100 * share)) for at, share in enumerate(shares)]
+    assert overlap(spans).waiting_ms == 190
+    assert saved_of(spans).most_ms == 300 - 180
 
 
 @FORMS

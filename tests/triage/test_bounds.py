@@ -150,10 +150,36 @@ def test_processors_that_are_busy_leave_nothing_to_save():
     free = bound_of(job, drives(), cores=64)
     busy = bound_of(job, drives(), cores=2)
     assert busy.processors_s == pytest.approx((8 * 4 + 2 * 3) / 2 / 2)
-    assert busy.seconds == pytest.approx(job.tasks_s - busy.processors_s)
+    assert busy.stages[0].seconds == 0  # four maps of each node keep its two threads busy
+    assert busy.seconds == busy.stages[1].seconds <= job.tasks_s - busy.processors_s
     assert busy.seconds < free.seconds
     # Of nodes that nobody names no one knows how many there are.
     assert bound_of(job._replace(nodes=()), drives(), cores=2).processors_s == 0
+
+
+def test_processors_that_are_busy_in_one_stage_leave_nothing_to_save_in_it_alone():
+    """Maps keep both threads of each node busy, and the reducers one of four: the job as a whole tells less."""
+    made_job = made(JOB._replace(cpu=0.95, slots=4, maps=4, reduces=2, nodes=2, read_bytes=4 * GIB))
+    maps, reduces = made_job.stages
+    waiting = made_job._replace(stages=(maps._replace(saved_ms=maps.elapsed_ms), reduces._replace(saved_ms=3000)))
+    free, busy = (bound_of(waiting, drives(), cores=cores) for cores in (None, 2))
+    idle_s = 8 - 4 * 0.95 * 8 / 2 / 2
+    assert [stage.seconds for stage in free.stages] == [8.0, 3.0]
+    assert [stage.seconds for stage in busy.stages] == pytest.approx([idle_s, 3.0])
+    assert [stage.cut_s for stage in busy.stages] == pytest.approx([8 - idle_s, 0.0])
+    assert busy.seconds == pytest.approx(idle_s + 3) < waiting.tasks_s - busy.processors_s
+    assert busy.basis == free.basis
+    # Of reducers that began beside the maps no one knows how much they computed then.
+    early = waiting._replace(stages=(maps._replace(saved_ms=maps.elapsed_ms, early_ms=1), waiting.stages[1]))
+    assert bound_of(early, drives(), cores=2).stages[0].cut_s == 0
+
+
+def test_processors_that_are_busy_explain_waits():
+    few = JOB._replace(cpu=0.45, slots=8, maps=8, nodes=2, read_bytes=MIB, map_output_bytes=MIB, written_bytes=MIB)
+    free, busy = (bound_of(made(few), drives(), cores=cores).stages[0] for cores in (64, 2))
+    assert busy.seconds == free.seconds
+    assert free.unexplained_s > 3
+    assert busy.unexplained_s == pytest.approx(8 - 8 * 0.45 * 8 / 2 / 2 - busy.seconds)
 
 
 def test_a_history_tells_the_hardware_threads_that_a_node_must_have():

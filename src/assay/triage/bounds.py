@@ -37,7 +37,8 @@ class StageBound(NamedTuple):
 
     For `unexplained_s` its tasks waited although nothing that is counted, or measured, tells for what. For `foreign_s`
     a drive worked, where that is much longer than what is counted explains; else 0. `unplaced_s` would be added to
-    `seconds` if bytes of which nobody knows where they lie were on the nodes' drives.
+    `seconds` if bytes of which nobody knows where they lie were on the nodes' drives. `seconds` would be longer by
+    `cut_s` if nobody knew how busy its tasks kept the nodes' processors.
     """
 
     stage: str
@@ -48,6 +49,7 @@ class StageBound(NamedTuple):
     unexplained_s: float = 0.0
     foreign_s: float = 0.0
     unplaced_s: float = 0.0
+    cut_s: float = 0.0
 
 
 class Busy(NamedTuple):
@@ -131,6 +133,11 @@ def bound_of(
         stages.insert(0, _stage_bound(job, stage, drives, most_s, busy))
         # What does not fit into the time after the last map, reducers may have done beside the maps.
         early_s = min(stage.early_ms / 1000, _intermediate_s(of_stage), max(0.0, bytes_s - stages[0].seconds))
+    basis = _basis(stages)
+    if cores:
+        stages = [
+            _cut(of_stage, _idle_s(job, stage, cores)) for of_stage, stage in zip(stages, job.stages, strict=True)
+        ]
     # By clocks that differ, tasks may have run for longer than their job.
     seconds = min(job.ran_s, sum(stage.seconds for stage in stages))
     # On how many nodes a job without names of nodes ran, no one knows.
@@ -138,8 +145,30 @@ def bound_of(
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))
     return Bound(
-        seconds, _basis(stages), tuple(stages), tuple(part for of_stage in parts for part in of_stage), beside_s,
+        seconds, basis, tuple(stages), tuple(part for of_stage in parts for part in of_stage), beside_s,
         processors_s,
+    )  # fmt: skip
+
+
+def _idle_s(job: PastJob, stage: StageSums, cores: int) -> float:
+    """How long the processors of its nodes computed for none of a stage's tasks, on average over all of them.
+
+    A stage can't become shorter by more. It is all of its time where nobody knows on which nodes it ran, or how much of
+    their processor time reducers had before the last map ended.
+    """
+    elapsed_s = stage.elapsed_ms / 1000
+    if not job.nodes or job.uberized or stage.early_ms:
+        return elapsed_s
+    return max(0.0, elapsed_s - stage.whole.cpu_ms / 1000 / len(job.nodes) / cores)
+
+
+def _cut(stage: StageBound, most_s: float) -> StageBound:
+    """The same of a stage that can't become shorter by more than that."""
+    seconds = min(stage.seconds, most_s)
+    left_s = most_s - seconds
+    return stage._replace(
+        seconds=seconds, cut_s=stage.seconds - seconds, unexplained_s=min(stage.unexplained_s, left_s),
+        unplaced_s=min(stage.unplaced_s, left_s),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
 _STEPS = 2
 """A stage of fewer steps has most of its readings from before or after it."""
-_PLAUSIBLE_SHARE = 0.1
+PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
 _FASTEST = 20e9
 """Bytes a second that no drive moves: one that does so by its counters does not count its busy time."""
@@ -52,8 +52,8 @@ class _Moved(NamedTuple):
     def refutes(self, cache_bytes: float) -> bool:
         """Whether other drives must have moved it: a page cache of so many bytes may have served what was read."""
         return (
-            self.drives_read < _PLAUSIBLE_SHARE * (self.read - cache_bytes)
-            or self.drives_written < _PLAUSIBLE_SHARE * self.written
+            self.drives_read < PLAUSIBLE_SHARE * (self.read - cache_bytes)
+            or self.drives_written < PLAUSIBLE_SHARE * self.written
             or self.busy_s * _FASTEST < self.drives_read + self.drives_written
         )
 
@@ -111,7 +111,7 @@ class DriveTimes:
         together = _sum(moved)
         on_drives, counted = together.drives_read + together.drives_written, together.read + together.written
         counted += together.unflushed
-        self._confirmed = counted >= _PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= _PLAUSIBLE_SHARE * counted
+        self._confirmed = counted >= PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= PLAUSIBLE_SHARE * counted
         together = together._replace(written=together.written + together.unflushed)
         if together.refutes(sum(self._measured.memory.values())):
             return {node: together.words for job in jobs for node in job.nodes}

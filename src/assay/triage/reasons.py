@@ -187,7 +187,9 @@ def how_words(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> st
 
 
 def _by_processors(bounded: Sequence[BoundedRun]) -> bool:
-    return any(run.bound.seconds < sum(stage.seconds for stage in run.bound.stages) - 1e-9 for run in bounded)
+    return any(
+        run.bound.seconds < sum(stage.seconds + stage.cut_s for stage in run.bound.stages) - 1e-9 for run in bounded
+    )
 
 
 def waits_decide(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:

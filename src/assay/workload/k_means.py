@@ -369,7 +369,7 @@ class KMeans(BaseWorkload):
         )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _iterations_of_generated(points: GeneratedPoints, k: int, seed: int, count: int) -> Iterations:
     return iterate(points, drawn(points, k, seed), count)
 

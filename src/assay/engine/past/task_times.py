@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
 from assay.engine.past.job import StageSums, Uncertain, Work
@@ -63,9 +64,20 @@ def saved_of(spans: list[ReadSpan]) -> Saved:
 
 def _saved_of(spans: list[ReadSpan]) -> Saved:
     times = overlap(spans)
-    computed_ms = [span.computed_ms for span in spans]
-    least_ms = max([0, *computed_ms, sum(computed_ms) // max(1, times.peak)])
+    least_ms = computing_alone_ms((span.computed_ms for span in spans), times.peak)
     return Saved(times.elapsed_ms, times.peak, max(0, min(times.waiting_ms, times.elapsed_ms - least_ms)), 0)
+
+
+def computing_alone_ms(computed_ms: Iterable[int], slots: int) -> int:
+    """The least time in which tasks that only compute end on so many slots, in whichever order and on whichever slots.
+
+    Of the tasks that compute longest, those for each slot and one more, two have to share a slot; of twice as many and
+    one more three do, and so on: no slot that has them ends before the shortest of them have run one after the other.
+    """
+    until_ms = [0, *accumulate(sorted(computed_ms, reverse=True))]
+    slots, tasks = max(1, slots), len(until_ms) - 1
+    shared_ms = (until_ms[rounds * slots + 1] - until_ms[rounds * (slots - 1)] for rounds in range(-(-tasks // slots)))
+    return max(until_ms[-1] // slots, max(shared_ms, default=0))
 
 
 def sums_of(
