@@ -7,14 +7,22 @@ where there are several; single trials have none, and count as they are. A bound
 above it. A verdict "cannot matter" is wrong where the whole interval is above the threshold. Of Spark applications it
 also tells how often rules of others are right. What they say is shown right, or wrong, only where the whole interval is
 above a threshold of 10 %, or below it. Rules that always say yes, or no, are beside them: being right as often as these
-is no merit. `--json FILE` keeps the cases.
+is no merit. `--json FILE` keeps the cases, beside those of other runs that are there.
+
+Triage itself is asked, too, with all repetitions as runs of a recurring job: by their histories alone, and with how
+busy the drives were. Of jobs on hard disks a table has what it says beside what simpler rules say. RUN may be an
+archive of `docs/results`.
 """
 
 import argparse
 import json
 import sys
+import tarfile
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from io import BytesIO
 from itertools import pairwise, zip_longest
 from math import ceil, inf
@@ -45,7 +53,7 @@ from assay.report.columns import Column, layout_table
 from assay.triage.bounds import Busy, bound_of
 from assay.triage.busy import PLAUSIBLE_SHARE
 from assay.triage.drives import Drives, drives_of
-from assay.triage.ranking import DriveSite, judge
+from assay.triage.ranking import DriveSite, TriageVerdict, judge
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
 VERDICT_COLUMNS = (
@@ -55,8 +63,14 @@ VERDICT_COLUMNS = (
 RULE_COLUMNS = (
     "rule", "says yes", "shown right", "shown wrong", "says no", "shown right", "shown wrong", "says neither",
 )  # fmt: skip
+ARCHIVE = ".tar.xz"
+"""How the name of a kept run ends."""
 ALWAYS = {"always yes": True, "always no": False}
 """Rules that do not look at the application."""
+
+LARGEST = 10
+"""So many jobs an operator might pick by a single counter."""
+SAYS = {str(TriageVerdict.MAY_MATTER): True, str(TriageVerdict.CANNOT_MATTER): False}
 
 SAVED = (-10.0, 0.05, 0.1, 0.2, 0.4, 10.0)
 """Ends of the bands of what was saved."""
@@ -253,9 +267,14 @@ def job_names(keys: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     for (workload, job), group in alike.items():
         differing = [place for place, levels in enumerate(zip_longest(*group)) if len(set(levels)) > 1]
         for key in group:
-            levels_text = ", ".join(key[place] for place in differing if place < len(key) - 1)
+            levels_text = ", ".join(_short(key[place]) for place in differing if place < len(key) - 1)
             names[key] = f"{workload} {job} ({levels_text})" if levels_text else f"{workload} {job}"
     return names
+
+
+def _short(level: str) -> str:
+    """A level in which words are no longer than a table can show."""
+    return " ".join(word[:24].rstrip("|") for word in level.split())
 
 
 def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str, list[Measured]]]:
@@ -355,15 +374,64 @@ def rule_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[
         rules = {**ALWAYS, "triage": verdict, **case.rules} if case.rules else {}
         for name, says in rules.items():
             said.setdefault(name, []).append((says, case.is_worth(worth)))
-    rows = []
-    for name, verdicts in said.items():
-        counts = Counter(verdicts)
-        tallies = [
-            count for says in (True, False)
-            for count in (sum(word is says for word, _ in verdicts), counts[says, says], counts[says, not says])
-        ]  # fmt: skip
-        rows.append([name, *map(str, tallies), str(sum(word is None for word, _ in verdicts))])
-    return rows
+    return [_tally(name, verdicts) for name, verdicts in said.items()]
+
+
+def _tally(name: str, verdicts: Sequence[tuple[bool | None, bool | None]]) -> list[str]:
+    """A row of what a rule says, each with what is shown: how often, and how often rightly, and wrongly."""
+    counts = Counter(verdicts)
+    tallies = [
+        count for says in (True, False)
+        for count in (sum(word is says for word, _ in verdicts), counts[says, says], counts[says, not says])
+    ]  # fmt: skip
+    return [name, *map(str, tallies), str(sum(word is None for word, _ in verdicts))]
+
+
+def judged_on_disks(cases: Sequence[Case]) -> list[Case]:
+    """Of each job on a hard disk of which triage itself was asked, the case against the drive that saved most."""
+    by_job: dict[tuple[str, str, str], Case] = {}
+    for case in cases:
+        if case.verdict and case.on_disk:
+            key = (case.run, case.job, case.drive)
+            by_job[key] = max(case, by_job.get(key, case), key=lambda of: of.saved)
+    return list(by_job.values())
+
+
+def disk_rows(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
+    """How often triage and simpler rules say yes or no of jobs on hard disks, and how often that is shown right or not.
+
+    `cases` are one of each job. Triage says yes where a job may matter, and no where it cannot.
+    """
+    largest = sorted(cases, key=lambda case: -case.shuffled_bytes)[:LARGEST]
+    says: dict[str, Callable[[Case], bool | None]] = {
+        **{name: partial(_always, always) for name, always in ALWAYS.items()},
+        f"the {LARGEST} largest by shuffled bytes": lambda case: case in largest,
+        "triage, by histories": lambda case: SAYS.get(case.verdict),
+        "triage, with busy drives and threads": lambda case: SAYS.get(case.busy_verdict),
+    }
+    return [_tally(name, [(rule(case), case.is_worth(worth)) for case in cases]) for name, rule in says.items()]
+
+
+def _always(says: bool, _: Case) -> bool:  # noqa: FBT001 - a rule's word
+    return says
+
+
+def exclusions_outcome(cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> str:
+    """How many jobs on hard disks triage excluded, how many of them wrongly, and how much those saved, in sentences."""
+    parts = []
+    for which, verdict_by in (("by histories alone", "verdict"), ("with busy drives and threads", "busy_verdict")):
+        without = [case for case in cases if getattr(case, verdict_by) == TriageVerdict.CANNOT_MATTER]
+        if not without:
+            parts.append(f"Triage excluded none of {len(cases)} jobs on hard disks {which}.")
+            continue
+        right = sum(case.is_worth(worth) is False for case in without)
+        failed, above = wrong(without, worth), sum(case.saved >= worth for case in without)
+        parts.append(
+            f"Triage excluded {len(without)} of {len(cases)} jobs on hard disks {which}: {failed} wrongly, "
+            f"{right} shown rightly, {len(without) - right - failed} open. The mean saving of "
+            f"{above or 'none'} of them reached {worth:.0%}; the largest was {max(case.saved for case in without):.1%}."
+        )
+    return " ".join(parts)
 
 
 def looseness_rows(cases: Sequence[Case]) -> list[list[str]]:
@@ -381,11 +449,13 @@ def main() -> int:
     """Print all cases, how many hold, and which verdicts would have been wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all cases")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="put the cases there, in place of the same runs'")
     wishes = parser.parse_args()
     profiles = find_installation().profiles
     try:
-        cases = [case for run in wishes.runs for case in cases_of(run, profiles)]
+        with ExitStack() as unpacked:
+            runs = [_unpacked(run, unpacked) for run in wishes.runs]
+            cases = [case for run in runs for case in cases_of(run, profiles)]
     except BadInputError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -410,12 +480,35 @@ def main() -> int:
     sys.stdout.write("\n".join(layout_table(columns, 200)) + "\n")
     sys.stdout.write(f"\n{outcome(cases)}\n")
     tables = [(VERDICT_COLUMNS, verdict_rows(cases)), (SAVED_COLUMNS, looseness_rows(cases))]
-    for heads, rows in [*tables, *([(RULE_COLUMNS, of_rules)] if (of_rules := rule_rows(cases)) else [])]:
+    if of_rules := rule_rows(cases):
+        tables.append((RULE_COLUMNS, of_rules))
+    if on_disks := judged_on_disks(cases):
+        sys.stdout.write(f"\n{exclusions_outcome(on_disks)}\n")
+        tables.append((RULE_COLUMNS, disk_rows(on_disks)))
+    for heads, rows in tables:
         table = [Column(head, list(cells)) for head, cells in zip(heads, zip(*rows, strict=True), strict=True)]
         sys.stdout.write("\n".join(["", *layout_table(table, 200)]) + "\n")
     if wishes.json:
-        wishes.json.write_text(json.dumps([case._asdict() for case in cases], indent=1), encoding="utf-8")
+        write_cases(wishes.json, cases)
     return 1 if any(wrong(excluded(cases, worth), worth) for worth in THRESHOLDS) else 0
+
+
+def _unpacked(run: Path, stack: ExitStack) -> Path:
+    """A run's folder: of an archive of `docs/results` a new one, called as it is, that goes when the stack ends."""
+    if not run.name.endswith(ARCHIVE):
+        return run
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / run.name.removesuffix(ARCHIVE)
+    with tarfile.open(run) as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+def write_cases(file: Path, cases: Sequence[Case]) -> None:
+    """Put cases into a file beside those of other runs that it has."""
+    runs = {case.run for case in cases}
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    others = [case for case in kept if case["run"] not in runs]
+    file.write_text(json.dumps([*others, *(case._asdict() for case in cases)], indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

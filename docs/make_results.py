@@ -21,6 +21,9 @@ from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
+from benchmarks.exclusions import COLUMNS as EXPECTED_COLUMNS
+from benchmarks.exclusions import expectations
+from benchmarks.exclusions import rows as expected_rows
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
 from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import Case as LikelyCase
@@ -36,7 +39,10 @@ from benchmarks.triage_truth import (
     SAVED_COLUMNS,
     VERDICT_COLUMNS,
     Case,
+    disk_rows,
     excluded,
+    exclusions_outcome,
+    judged_on_disks,
     looseness_rows,
     outcome,
     rule_rows,
@@ -402,6 +408,19 @@ def triage_cases() -> str:
     return f"{len(pairs)} pairs of a job and a drive, of {len(jobs)} jobs in {len(runs)} runs"
 
 
+def triage_expected() -> str:
+    """What is expected of the jobs of `experiments/exclusions.yaml`."""
+    return _table([*EXPECTED_COLUMNS], expected_rows(list(expectations())))
+
+
+def triage_exclusions() -> str:
+    """How often triage rightly excluded jobs on hard disks, and what simpler rules say of them."""
+    cases = judged_on_disks(kept_triage_cases())
+    if not cases:
+        return "None of them has run yet."
+    return f"{exclusions_outcome(cases)}\n\n{_table([*RULE_COLUMNS], disk_rows(cases))}"
+
+
 def triage_looseness() -> str:
     """How loose the bounds of triage are."""
     return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
@@ -523,6 +542,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage rules": triage_rules,
     "triage bound": triage_bound,
     "triage cases": triage_cases,
+    "triage expected": triage_expected,
+    "triage exclusions": triage_exclusions,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     "triage example head": triage_example_head,
