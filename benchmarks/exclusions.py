@@ -32,12 +32,13 @@ ALTERNATIVE_S = 4e-9
 """Of grep: for each byte and each alternative of the pattern."""
 WORD_BYTES_S = 5e6
 """Of word counts: bytes that a core reads in a second."""
-START_S, AT_ONCE = 1.2, 1.15
-"""A task's process begins for so long; two tasks, sharing the cores with all else, compute so many times as long."""
+START_S, COMPILED_S, AT_ONCE = {"mapreduce": 2.5, "spark": 0.5}, 1.0, 1.15
+"""A task begins for so long, and its compiler's threads compute for so long beside it; two tasks at once, which share
+the cores with all else, compute so many times as long."""
 FIRST_S = {"mapreduce": 2.0, "spark": 8.0}
 """From a job's start to that of its first task."""
-REDUCE_S = 2.5
-"""A reducer's time without its bytes, of which it computes a half."""
+REDUCE_S, REDUCE_CPU_S = {"mapreduce": 3.5, "spark": 0.3}, {"mapreduce": 2.0, "spark": 0.15}
+"""A reducer's time without its bytes, and what it computes of that."""
 NUMBER_BYTES, CENTRE_BYTES = 3.26, 17.0
 """A number of a point as text, and of a centre."""
 BYTES_S = 40e6
@@ -119,20 +120,20 @@ def _stages(engine: str, load: Load) -> Iterator[StageSums]:
     for number in range(load.rounds):
         read = load.read if number == 0 else 0.0
         cpu_ms = 1000 * load.cpu_s / load.rounds / load.tasks
-        start_ms = 1000 * START_S if mapreduce or number == 0 else 100
-        length_ms = start_ms + slower * cpu_ms + 1000 * read / load.tasks / BYTES_S
+        length_ms = slower * cpu_ms + 1000 * (START_S[engine] + read / load.tasks / BYTES_S)
+        cpu_ms += 1000 * COMPILED_S if mapreduce else 0
         work = Work(
             tasks=load.tasks, cpu_ms=round(cpu_ms * load.tasks), store_read=round(read),
             local_written=round(load.shuffled), map_output_on_disk=round(load.shuffled),
         )  # fmt: skip
         yield _stage(names[0], at_ms, [(length_ms, cpu_ms)] * load.tasks, load.at_once, work, names[0])
         at_ms += length_ms * -(-load.tasks // load.at_once)
-        reduce_ms = 1000 * ((REDUCE_S if mapreduce else 0.3) + load.shuffled / BYTES_S)
+        reduce_ms, reduce_cpu_ms = 1000 * (REDUCE_S[engine] + load.shuffled / BYTES_S), 1000 * REDUCE_CPU_S[engine]
         reduced = Work(
-            tasks=1, cpu_ms=round(reduce_ms / 2), fetched=round(load.shuffled), fetches=load.tasks,
+            tasks=1, cpu_ms=round(reduce_cpu_ms), fetched=round(load.shuffled), fetches=load.tasks,
             store_written=round(load.written),
         )  # fmt: skip
-        yield _stage(names[1], at_ms, [(reduce_ms, reduce_ms / 2)], 1, reduced, names[2])
+        yield _stage(names[1], at_ms, [(reduce_ms, reduce_cpu_ms)], 1, reduced, names[2])
         at_ms += reduce_ms
 
 

@@ -24,6 +24,8 @@ from benchmarks.known_effects import markdown
 from benchmarks.exclusions import COLUMNS as EXPECTED_COLUMNS
 from benchmarks.exclusions import expectations
 from benchmarks.exclusions import rows as expected_rows
+from benchmarks.forty_jobs import COLUMNS as FORTY_COLUMNS
+from benchmarks.forty_jobs import rows as forty_rows
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
 from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import Case as LikelyCase
@@ -421,6 +423,11 @@ def triage_exclusions() -> str:
     return f"{exclusions_outcome(cases)}\n\n{_table([*RULE_COLUMNS], disk_rows(cases))}"
 
 
+def forty_jobs() -> str:
+    """How many of forty made jobs remain, by what triage knows of their site."""
+    return _table([*FORTY_COLUMNS], forty_rows())
+
+
 def triage_looseness() -> str:
     """How loose the bounds of triage are."""
     return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
@@ -544,6 +551,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage cases": triage_cases,
     "triage expected": triage_expected,
     "triage exclusions": triage_exclusions,
+    "forty jobs": forty_jobs,
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     "triage example head": triage_example_head,

@@ -1,5 +1,7 @@
 """Proves how triage's truth is judged: what holds, what is wrongly excluded, and that a record's jobs become histories."""
 
+import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -7,26 +9,36 @@ from benchmarks.triage_histories import events_of, head_of
 from benchmarks.triage_truth import (
     Case,
     Measured,
+    PastRun,
+    disk_rows,
     excluded,
+    exclusions_outcome,
+    job_names,
     job_of,
+    judged_on_disks,
     looseness_rows,
     main,
     measured_jobs,
     outcome,
     rule_rows,
     saving_interval,
+    verdict_of,
     verdict_rows,
+    write_cases,
     wrong,
 )
 
-from assay.engine.past.made_histories import write_events
-from assay.engine.past.mapreduce import read_file
+from assay.cli.context import find_installation
+from assay.engine.past.made_histories import MadeJob, history, write_events
+from assay.engine.past.mapreduce import read_file, read_job
 from assay.engine.past.spark import read_event_log
 from assay.engine.spark_log import read_application
 from assay.engine.tasks import MapReduceAttempt
 from assay.engine.tez_tasks import TezAttempt
 from assay.model.engine import JobReference
 from assay.model.task import TaskAttempt
+from assay.triage.bounds import Busy
+from assay.triage.drives import drives_by_role
 from tests.builders import a_job, a_record
 
 
@@ -85,6 +97,69 @@ def test_rules_are_right_or_wrong_only_where_the_whole_interval_is_beyond_the_th
         ["much", "3", "1", "1", "2", "1", "1", "0"], ["waits", "2", "1", "1", "3", "1", "1", "0"],
     ]  # fmt: skip
     assert rule_rows(cases[-1:]) == []
+
+
+def on_disk(verdict, low, high, shuffled=0, busy="cannot matter", drive="hdd", other="ssd", job="job"):
+    return Case(
+        "run", job, drive, other, 60.0, 0.02, (low + high) / 2, low, 0.5, 0.02, 0.03, {}, high, verdict, busy, shuffled,
+        on_disk=drive == "hdd",
+    )  # fmt: skip
+
+
+def test_exclusions_on_hard_disks_are_judged_against_the_drive_that_saved_most_and_beside_simpler_rules():
+    cases = [
+        on_disk("cannot matter", -0.02, 0.04, job="a"), on_disk("cannot matter", 0.0, 0.05, other="zero-delay", job="a"),
+        on_disk("cannot matter", 0.11, 0.2, job="b"), on_disk("not known", 0.05, 0.2, job="c"),
+        on_disk("may matter: test it", 0.3, 0.5, 10**9, "may matter: test it", job="d"),
+        on_disk("cannot matter", 0.0, 0.02, drive="ssd", other="zero-delay", job="a"), case(0.02, 0.0, 0.0),
+    ]  # fmt: skip
+    judged = judged_on_disks(cases)
+    assert [(one.job, one.other) for one in judged] == [("a", "zero-delay"), ("b", "ssd"), ("c", "ssd"), ("d", "ssd")]
+    assert exclusions_outcome(judged).startswith(
+        "Triage excluded 2 of 4 jobs on hard disks by histories alone: 1 wrongly, 1 shown rightly, 0 open. The mean saving "
+        "of 1 of them reached 10%; the largest was 15.5%. Triage excluded 3 of 4 jobs on hard disks with busy drives"
+    )
+    assert disk_rows(judged) == [
+        ["always yes", "4", "2", "1", "0", "0", "0", "0"], ["always no", "0", "0", "0", "4", "1", "2", "0"],
+        ["the 10 largest by shuffled bytes", "4", "2", "1", "0", "0", "0", "0"],
+        ["triage, by histories", "1", "1", "0", "2", "1", "1", "1"],
+        ["triage, with busy drives and threads", "1", "1", "0", "3", "1", "1", "0"],
+    ]  # fmt: skip
+    assert exclusions_outcome([judged[2]]).startswith(
+        "Triage excluded none of 1 jobs on hard disks by histories alone."
+    )
+
+
+def test_jobs_that_are_called_alike_are_told_apart_by_the_levels_in_which_they_differ():
+    keys = [("k-means", "tuned", "k=8 points=9", "iteration 1"), ("k-means", "tuned", "k=9 points=9", "iteration 1"),
+            ("grep", "stock", "pattern=" + "x|" * 40, "search")]  # fmt: skip
+    assert list(job_names(keys).values()) == [
+        "k-means iteration 1 (k=8 points=9)", "k-means iteration 1 (k=9 points=9)", "grep search",
+    ]  # fmt: skip
+    long = [("grep", f"size={size} pattern=" + "x|" * 40, "search") for size in (1, 2)]
+    assert job_names(long)[long[0]] == "grep search (size=1 pattern=x|x|x|x|x|x|x|x)"
+
+
+def test_triage_itself_is_asked_with_all_repetitions_as_runs_of_a_job():
+    """Tasks that wait and read little are excluded where drives were hardly busy, and not known by their history alone."""
+    made = MadeJob(map_ms=60_000, reduce_ms=20_000, cpu=0.5, read_bytes=1 << 20, map_output_bytes=1 << 20)
+    job = read_job(BytesIO(history(made)), {"yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": "50"})
+    stages = {stage.name: 0.2 for stage in job.stages}
+    drives = drives_by_role("1xhdd", find_installation().profiles)
+    runs = [
+        Measured(80.0, drives, 1.0, 0.5, 0.1, 0.0, {}, PastRun(job, Busy(stages, 1e6, stages), 2)) for _ in range(3)
+    ]
+    assert verdict_of(runs, with_busy=False) == "not known"
+    assert verdict_of(runs, with_busy=True) == "cannot matter"
+    assert verdict_of([runs[0]._replace(past=None)], with_busy=True) == ""
+
+
+def test_cases_are_kept_beside_those_of_other_runs(tmp_path):
+    file = tmp_path / "cases.json"
+    write_cases(file, [case(0.1, 0.0, 0.0)._replace(run="one"), case(0.1, 0.0, 0.0)._replace(run="two")])
+    write_cases(file, [case(0.2, 0.0, 0.0)._replace(run="two")])
+    kept = [Case(**of) for of in json.loads(file.read_text())]
+    assert [(of.run, of.bound) for of in kept] == [("one", 0.1), ("two", 0.2)]
 
 
 def test_the_interval_of_what_was_saved_is_of_repetitions_and_single_trials_have_none():
