@@ -18,6 +18,7 @@ from assay.engine.past.made_histories import (
     write_events,
 )
 from assay.engine.tasks import MapReduceAttempt
+from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.task import TaskAttempt
 from assay.record.folder import RunFolder
@@ -68,9 +69,9 @@ def _counters(attempt: MapReduceAttempt) -> dict[str, int]:
 
 
 def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[TaskAttempt]]]:
-    """The jobs of a run's finished trials, with the attempts of their tasks that ended."""
+    """The jobs of a run's finished trials whose outputs are not wrong, with the attempts of their tasks that ended."""
     for record in folder.records()[0]:
-        if record.status is Status.FINISHED and not record.trial.warm_up:
+        if record.outcome is not Outcome.FAIL and record.status is Status.FINISHED and not record.trial.warm_up:
             attempts = folder.attempts(record.trial)
             for job in record.jobs:
                 yield record, job, [
