@@ -114,7 +114,12 @@ def test_exclusions_on_hard_disks_are_judged_against_the_drive_that_saved_most_a
         on_disk("cannot matter", 0.0, 0.02, drive="ssd", other="zero-delay", job="a"), case(0.02, 0.0, 0.0),
     ]  # fmt: skip
     judged = judged_on_disks(cases)
-    assert [(one.job, one.other) for one in judged] == [("a", "zero-delay"), ("b", "ssd"), ("c", "ssd"), ("d", "ssd")]
+    assert [(judged_case.job, judged_case.other) for judged_case in judged] == [
+        ("a", "zero-delay"),
+        ("b", "ssd"),
+        ("c", "ssd"),
+        ("d", "ssd"),
+    ]
     assert exclusions_outcome(judged).startswith(
         "Triage excluded 2 of 4 jobs on hard disks by histories alone: 1 wrongly, 1 shown rightly, 0 open. The mean saving "
         "of 1 of them reached 10%; the largest was 15.5%. Triage excluded 3 of 4 jobs on hard disks with busy drives"
