@@ -210,7 +210,7 @@ def threads_of(record: Record) -> int | None:
 def busy_of(record: Record, past: PastJob) -> Busy:
     """How long the drives worked while a trial's jobs ran, all of which counts for each stage of each of its jobs.
 
-    That is more than triage would take from a site's measurements, which tell when it was.
+    That is more than triage would take from a site's measurements, which tell when it was. Nothing else used the drives.
     """
     drives = [drive.reports["run"] for drive in record.devices if "run" in drive.reports]
     busiest_s = max((drive.busy_seconds or 0.0 for drive in drives), default=0.0)
@@ -220,7 +220,7 @@ def busy_of(record: Record, past: PastJob) -> Busy:
     counted = work.store_read + work.local_read + work.fetched + work.store_written + work.local_written
     stages = dict.fromkeys((stage.name for stage in past.stages), busiest_s)
     confirmed = counted >= PLAUSIBLE_SHARE * on_drives > 0 and on_drives >= PLAUSIBLE_SHARE * counted
-    return Busy(stages, read, stages, confirmed=confirmed) if drives else Busy({}, 0.0, confirmed=False)
+    return Busy(stages, read, confirmed=confirmed) if drives else Busy({}, 0.0, confirmed=False)
 
 
 def verdict_of(trials: Sequence[Measured], *, with_busy: bool) -> str:
