@@ -210,7 +210,7 @@ def threads_of(record: Record) -> int | None:
 def busy_of(record: Record, past: PastJob) -> Busy:
     """How long the drives worked while a trial's jobs ran, all of which counts for each stage of each of its jobs.
 
-    That is more than triage would take from a site's measurements, which tell when it was. Nothing else used the drives.
+    That is more than triage would take from a site's measurements, which tell when it was. Only they used the drives.
     """
     drives = [drive.reports["run"] for drive in record.devices if "run" in drive.reports]
     busiest_s = max((drive.busy_seconds or 0.0 for drive in drives), default=0.0)
