@@ -20,12 +20,12 @@ from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, res
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.engines_by_page_cache import report
-from benchmarks.known_effects import markdown
 from benchmarks.exclusions import COLUMNS as EXPECTED_COLUMNS
 from benchmarks.exclusions import expectations
 from benchmarks.exclusions import rows as expected_rows
 from benchmarks.forty_jobs import COLUMNS as FORTY_COLUMNS
 from benchmarks.forty_jobs import rows as forty_rows
+from benchmarks.known_effects import markdown
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
 from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import Case as LikelyCase
