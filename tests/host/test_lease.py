@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from assay.host.lease import Lease, leases, release_stale
 from assay.model.errors import AssayError
+from tests.host.owners import start_owner
 
 SLEEPER = [sys.executable, "-c", "import subprocess, time; subprocess.Popen(['sleep', '300']); time.sleep(300)"]
 
@@ -33,18 +33,11 @@ def test_release_ends_descendants_and_removes_directories(tmp_path):
 
 
 def test_a_killed_owners_lease_is_stale_and_a_living_ones_is_not(tmp_path):
-    code = (
-        "import os, subprocess, sys, time; from pathlib import Path; from assay.host.lease import Lease;"
-        f"lease = Lease(Path({str(tmp_path)!r}), 'test'); lease.make_directory(Path({str(tmp_path / 'data')!r}));"
-        "subprocess.Popen(['sleep', '300'], env=lease.environment(os.environ), start_new_session=True);"
-        "print('ready', flush=True); time.sleep(300)"
+    owner = start_owner(
+        tmp_path,
+        f"lease.make_directory(Path({str(tmp_path / 'data')!r}));"
+        "subprocess.Popen(['sleep', '300'], env=lease.environment(os.environ), start_new_session=True)",
     )
-    source = str(Path(__file__).parents[2] / "src")
-    owner = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
-    )
-    assert owner.stdout is not None
-    assert owner.stdout.readline() == b"ready\n"
     assert release_stale(tmp_path) == []
     owner.kill()
     owner.wait()

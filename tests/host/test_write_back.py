@@ -3,14 +3,13 @@
 import fcntl
 import os
 import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 
 from assay.host.lease import Lease, leases, release_stale
 from assay.host.write_back import VM, age_dirty_pages
+from tests.host.owners import start_owner
 
 AGES = ("dirty_expire_centisecs", "dirty_writeback_centisecs")
 
@@ -51,18 +50,7 @@ def test_an_interrupt_gives_the_age_back(vm, tmp_path):
 
 
 def test_what_a_killed_run_changed_comes_back_with_the_next_one(vm, tmp_path):
-    code = (
-        "import time; from pathlib import Path; from assay.host.lease import Lease;"
-        "from assay.host.write_back import age_dirty_pages;"
-        f"print(age_dirty_pages(Lease(Path({str(tmp_path)!r}), 'cluster'), 1.0, Path({str(vm)!r})), flush=True);"
-        "time.sleep(300)"
-    )
-    source = str(Path(__file__).parents[2] / "src")
-    owner = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": source}
-    )
-    assert owner.stdout is not None
-    assert owner.stdout.readline() == b"\n"
+    owner = start_owner(tmp_path, f"assert not age_dirty_pages(lease, 1.0, Path({str(vm)!r}))")
     release_stale(tmp_path)
     assert ages(vm) == ["100", "16"], "its owner lives"
     owner.kill()
