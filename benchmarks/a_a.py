@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
     def exchanged(self) -> "Pair":
         """Each with the other's jobs."""
-        base, level = ({"totals": one.totals, "jobs": one.jobs} for one in self)
+        base, level = ({"totals": record.totals, "jobs": record.jobs} for record in self)
         return Pair(self.base.model_copy(update=level), self.level.model_copy(update=base))
 
 
@@ -79,7 +79,7 @@ class Claims(NamedTuple):
 
     def plus(self, other: "Claims") -> "Claims":
         """Both together."""
-        return Claims(*(one + more for one, more in zip(self, other, strict=True)))
+        return Claims(*(count + more for count, more in zip(self, other, strict=True)))
 
 
 class States(NamedTuple):
@@ -103,8 +103,8 @@ def main() -> int:
         pairs = pairs_of(plan, records)
     except BadInputError as error:
         sys.exit(f"a_a: {error}")
-    for one in damaged:
-        say(f"left out: {one.folder.name}: {one.reason}")
+    for record in damaged:
+        say(f"left out: {record.folder.name}: {record.reason}")
     if not pairs:
         sys.exit(f"a_a: {wishes.run} has no pair yet: no workload finished on both placements of a repetition")
     say(f"{sum(map(len, pairs.values()))} pairs: " + ", ".join(f"{name} {len(own)}" for name, own in pairs.items()))
@@ -113,7 +113,7 @@ def main() -> int:
     noise = show_noise(pairs)
     show_covariates(pairs)
     for name, own in pairs.items():
-        show_slow_and_fast(folder, name, in_order([one for pair in own for one in pair]))
+        show_slow_and_fast(folder, name, in_order([record for pair in own for record in pair]))
     if wishes.noise:
         facts = {name: records[0].facts.get(name, "") for name in ("cpu", "cores", "kernel", "assay")}
         wishes.noise.write_text(
@@ -160,7 +160,7 @@ def elapsed_log(record: Record) -> float:
 
 def in_order(records: Sequence[Record]) -> list[Record]:
     """As they ran."""
-    return sorted(records, key=lambda one: one.steps[0].started_ms)
+    return sorted(records, key=lambda record: record.steps[0].started_ms)
 
 
 # False positives
@@ -174,7 +174,7 @@ def show_false_positives(plan: Plan, pairs: Mapping[str, Sequence[Pair]]) -> Non
     every = [pair for own in pairs.values() for pair in own]
     say(f"  the whole run as one report: {_words(claims(plan, every))}")
     longest = max(map(len, pairs.values()))
-    for size in (*(one for one in DESIGNS if one < longest), longest):
+    for size in (*(count for count in DESIGNS if count < longest), longest):
         ran, exchanged = Claims(), Claims()
         for own in pairs.values():
             for start in range(0, len(own) - size + 1, size):
@@ -201,8 +201,8 @@ def claims(plan: Plan, pairs: Sequence[Pair]) -> Claims:
     ]
     return Claims(
         designs=1,
-        ratios=int(any(one.significant for one in compared)),
-        verdicts=int(any(one.verdict is Verdict.WORTH_IT for one in decided)),
+        ratios=int(any(comparison.significant for comparison in compared)),
+        verdicts=int(any(decision.verdict is Verdict.WORTH_IT for decision in decided)),
         parts=int(any(change.significant for change in changes)),
     )
 
@@ -219,7 +219,7 @@ def _signs(size: int) -> Iterator[tuple[bool, ...]]:
 def _words(found: Claims) -> str:
     if not found.designs:
         return "too few pairs"
-    rates = [f"{one} ({one / found.designs:.1%})" for one in found[1:]]
+    rates = [f"{count} ({count / found.designs:.1%})" for count in found[1:]]
     return f"{found.designs} designs: {', '.join(rates)}"
 
 
@@ -285,8 +285,8 @@ def log_ratios(own: Sequence[Pair]) -> list[float]:
 
 def residual_logs(own: Sequence[Pair]) -> list[float]:
     """Of a workload's trials as they ran: log times less their mean."""
-    logs = [elapsed_log(one) for one in in_order([one for pair in own for one in pair])]
-    return [one - fmean(logs) for one in logs]
+    logs = [elapsed_log(record) for record in in_order([record for pair in own for record in pair])]
+    return [elapsed - fmean(logs) for elapsed in logs]
 
 
 def deviation_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -294,7 +294,7 @@ def deviation_interval(values: Sequence[float]) -> tuple[float, float]:
     from scipy.stats import chi2
 
     freedom = len(values) - 1
-    low, high = (stdev(values) * (freedom / float(chi2.ppf(one, freedom))) ** 0.5 for one in (0.975, 0.025))
+    low, high = (stdev(values) * (freedom / float(chi2.ppf(tail, freedom))) ** 0.5 for tail in (0.975, 0.025))
     return low, high
 
 
@@ -353,7 +353,7 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
     """What each one removes of pairs' variance, and of that of trials within a workload."""
     say("\nvariance that a covariate removes (each left out in turn; negative: it adds): of pairs, of trials")
     every = [pair for own in pairs.values() for pair in own]
-    place = {record.trial.id: n for n, record in enumerate(in_order([one for pair in every for one in pair]))}
+    place = {record.trial.id: n for n, record in enumerate(in_order([record for pair in every for record in pair]))}
     values = {
         record.trial.id: {ORDER: float(place[record.trial.id]), **covariates(record)}
         for pair in every
@@ -377,7 +377,7 @@ def show_covariates(pairs: Mapping[str, Sequence[Pair]]) -> None:
             for mean in (fmean(values[record.trial.id][covariate] for record in ran),)
             for record, residual in zip(ran, residual_logs(own), strict=True)
         ]
-        of_trials = removed([one for one, _ in centred], [one for _, one in centred])
+        of_trials = removed([value for value, _ in centred], [residual for _, residual in centred])
         say(f"  {covariate}: {of_pairs:+.1%}, {of_trials:+.1%} ({len(used)} pairs)")
 
 
@@ -422,22 +422,25 @@ def show_slow_and_fast(folder: RunFolder, name: str, records: Sequence[Record]) 
     by_time = sorted(records, key=elapsed_log)
     third = len(by_time) // 3
     fast, slow = by_time[:third], by_time[-third:]
-    means = [fmean(one.totals.elapsed_s for one in group if one.totals) for group in (fast, slow)]
+    means = [fmean(record.totals.elapsed_s for record in group if record.totals) for group in (fast, slow)]
     say(f"\n{name}: the slowest third takes {means[1]:.1f} s, the fastest {means[0]:.1f} s; slower by")
     times = {record.trial.id: seconds_of(folder, record) for record in records}
     common = set.intersection(*map(set, times.values()))
     lost = {
-        part: fmean(times[one.trial.id][part] for one in slow) - fmean(times[one.trial.id][part] for one in fast)
+        part: fmean(times[record.trial.id][part] for record in slow)
+        - fmean(times[record.trial.id][part] for record in fast)
         for part in common
     }
     for kind in dict.fromkeys(kind for kind, _ in sorted(common)):
         own = sorted(
-            ((part, seconds) for part, seconds in lost.items() if part[0] == kind), key=lambda one: -abs(one[1])
+            ((part, seconds) for part, seconds in lost.items() if part[0] == kind),
+            key=lambda lost_part: -abs(lost_part[1]),
         )
         say(f"  {kind}: " + ", ".join(f"{part[1]} {seconds:+.1f} s" for part, seconds in own[:MOST_SHOWN]))
     along = correlations(records)
     say(
-        "  goes along (rank correlation): " + ", ".join(f"{label} {one:+.2f}" for label, one in along[: 2 * MOST_SHOWN])
+        "  goes along (rank correlation): "
+        + ", ".join(f"{label} {correlation:+.2f}" for label, correlation in along[: 2 * MOST_SHOWN])
     )
 
 
@@ -458,19 +461,21 @@ def seconds_of(folder: RunFolder, record: Record) -> dict[tuple[str, str], float
             own = [attempt for attempt in attempts if attempt.job == job.id and attempt.stage == stage.name]
             if own:
                 tasks = f"{label} {stage.name}"
-                starts = [one.started_ms for one in own]
+                starts = [attempt.started_ms for attempt in own]
                 found["tasks", f"{tasks} first start"] = (min(starts) - job.started_ms) / 1000
                 found["tasks", f"{tasks} last start after the first"] = (max(starts) - min(starts)) / 1000
-                found["tasks", f"{tasks} longest"] = max(one.finished_ms - one.started_ms for one in own) / 1000
-                found["processor time of tasks", tasks] = sum(one.cpu_ms for one in own) / 1000
+                found["tasks", f"{tasks} longest"] = (
+                    max(attempt.finished_ms - attempt.started_ms for attempt in own) / 1000
+                )
+                found["processor time of tasks", tasks] = sum(attempt.cpu_ms for attempt in own) / 1000
     for earlier, later in pairwise(record.jobs):
         found["jobs' edges", f"between {earlier.name} and {later.name}"] = (
             later.submitted_ms - earlier.finished_ms
         ) / 1000
-    for one in finer:
-        for name, value in one.model_dump().items():
+    for task in finer:
+        for name, value in task.model_dump().items():
             if name.endswith("_s") and value is not None:
-                key = ("finer phases, all tasks", f"{one.stage} {name.removesuffix('_s')}")
+                key = ("finer phases, all tasks", f"{task.stage} {name.removesuffix('_s')}")
                 found[key] = found.get(key, 0.0) + value
     return found
 
@@ -480,13 +485,13 @@ def correlations(records: Sequence[Record]) -> list[tuple[str, float]]:
     from scipy.stats import spearmanr
 
     logs = [elapsed_log(record) for record in records]
-    values = [_counted(one) for one in records]
+    values = [_counted(record) for record in records]
     found = []
     for label in sorted(set.intersection(*map(set, values))):
         own = [value[label] for value in values]
         if len(set(own)) > 2:
             found.append((label, float(spearmanr(own, logs).statistic)))
-    return sorted(found, key=lambda one: -abs(one[1]))
+    return sorted(found, key=lambda correlation: -abs(correlation[1]))
 
 
 def _counted(record: Record) -> dict[str, float]:

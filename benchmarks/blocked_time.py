@@ -52,8 +52,8 @@ def _clock(records: Sequence[Record]) -> Iterator[str]:
             yield f"| {workload} | {placement} | not measured | | | | | | | | |"
             continue
         names = ("step_s", "computing_s", "blocked_s", "waiting_s", "idle_s")
-        seconds = " | ".join(f"{median(getattr(one, name) for one in known):.1f}" for name in names)
-        worst = max((one.left_over_share for one in known), key=abs)
+        seconds = " | ".join(f"{median(getattr(shares, name) for shares in known):.1f}" for name in names)
+        worst = max((shares.left_over_share for shares in known), key=abs)
         pressure = ", ".join(
             f"{median(_amount(record, f'io_{kind}_s') for record in own):.1f}" for kind in ("full", "some")
         )
@@ -95,12 +95,12 @@ def _shares(folder: RunFolder, records: Sequence[Record]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     varied = _varied([record.trial.factors for record in records])
     for decision in decisions(folder.plan(), list(map(summarise, records))):
-        for one in filter(None, (*decision.placements, decision.baseline)):
-            blocked, share = one.blocked, one.storage_share
-            above = blocked_above(one, decision.baseline) if one is not decision.baseline else None
+        for placement in filter(None, (*decision.placements, decision.baseline)):
+            blocked, share = placement.blocked, placement.storage_share
+            above = blocked_above(placement, decision.baseline) if placement is not decision.baseline else None
             phases = ", ".join(f"{name} {value:.1f}" for name, value in blocked.phases.items()) if blocked else ""
             yield (
-                f"| {_job(decision.levels, varied)} | {one.placement} | {one.elapsed_s.value:.1f} "
+                f"| {_job(decision.levels, varied)} | {placement.placement} | {placement.elapsed_s.value:.1f} "
                 f"| {_interval(share.value, share.low, share.high) if share else ''} "
                 f"| {_interval(above.value, above.low, above.high) if above else ''} "
                 f"| {_interval(blocked.share, blocked.low, blocked.high) if blocked else ''} | {phases} |"

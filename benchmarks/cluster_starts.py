@@ -125,7 +125,10 @@ def _table(rounds: list[Mapping[str, float | str]], kinds: Sequence[str]) -> str
     both = len(kinds) > 1
     lines = ["".join([f"{'median':>24}", *(f" {kind:>8}" for kind in kinds), f" {'brisk/stock':>12}" if both else ""])]
     for figure in [name for name in rounds[0] if name not in ("round", "starts")]:
-        medians = [statistics.median(float(one[figure]) for one in rounds if one["starts"] == kind) for kind in kinds]
+        medians = [
+            statistics.median(float(of_round[figure]) for of_round in rounds if of_round["starts"] == kind)
+            for kind in kinds
+        ]
         by_kind = dict(zip(kinds, medians, strict=True))
         ratio = f" {by_kind['brisk'] / by_kind['stock']:>12.2f}" if both else ""
         lines.append("".join([f"{figure:>24}", *(f" {median:>8.2f}" for median in medians), ratio]))

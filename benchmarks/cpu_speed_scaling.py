@@ -36,8 +36,8 @@ def main() -> int:
         if not compared:
             sys.exit(f"cpu_speed_scaling: {place} has no placements that were compared at several `cpus`")
         kept[place.name] = compared
-        for one in compared:
-            print("\n".join(lines(one)))  # noqa: T201 - the output of the command
+        for comparison in compared:
+            print("\n".join(lines(comparison)))  # noqa: T201 - the output of the command
     if wishes.json:
         wishes.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return 0
@@ -75,37 +75,37 @@ def comparisons(known: Sequence[Sensitivity]) -> Iterator[dict[str, object]]:
             }
 
 
-def _but_cpus(one: Sensitivity) -> dict[str, str]:
-    levels = {name: level for name, level in one.levels.items() if name != "cpus"}
-    return {**levels, "base": one.base, "other": one.other}
+def _but_cpus(sensitivity: Sensitivity) -> dict[str, str]:
+    levels = {name: level for name, level in sensitivity.levels.items() if name != "cpus"}
+    return {**levels, "base": sensitivity.base, "other": sensitivity.other}
 
 
-def _overlap(one: dict[str, float | None], other: dict[str, float | None]) -> bool | None:
+def _overlap(first: dict[str, float | None], second: dict[str, float | None]) -> bool | None:
     """None where one of the intervals is not known."""
-    ends = (one["low"], one["high"], other["low"], other["high"])
+    ends = (first["low"], first["high"], second["low"], second["high"])
     if None in ends:
         return None
     return max(ends[0] or 0.0, ends[2] or 0.0) <= min(ends[1] or 0.0, ends[3] or 0.0)
 
 
-def lines(one: dict[str, object]) -> Iterator[str]:
+def lines(comparison: dict[str, object]) -> Iterator[str]:
     """One comparison as a table."""
-    full, less = one["cores"]
-    yield f"{one['subject']} within {one['memory']}, {full:g} cores to {less:g}:"
+    full, less = comparison["cores"]
+    yield f"{comparison['subject']} within {comparison['memory']}, {full:g} cores to {less:g}:"
     for name, key in (
         ("at full", "saving_at_full"),
         ("predicted", "saving_predicted"),
         ("measured", "saving_measured"),
     ):
-        share = one[key]
+        share = comparison[key]
         known = share["low"] is not None
         interval = f" ({100 * share['low']:.0f} to {100 * share['high']:.0f} %)" if known else ""
         yield f"  saving {name:10} {100 * share['value']:.0f} %{interval}"
-    yield f"  intervals of prediction and measurement overlap: {one['intervals_overlap']}"
-    for name, times in {"zero-delay": one["zero_delay_s"], **one["seconds"]}.items():
+    yield f"  intervals of prediction and measurement overlap: {comparison['intervals_overlap']}"
+    for name, times in {"zero-delay": comparison["zero_delay_s"], **comparison["seconds"]}.items():
         seconds = f"{times['full']:6.1f} s at full, {times['predicted']:6.1f} predicted"
         yield f"  {name:12} {seconds}, {times['measured']:6.1f} measured"
-    for name, times in one["storage_s"].items():
+    for name, times in comparison["storage_s"].items():
         yield f"  storage on {name:12} {times['full']:6.1f} s at full, {times['measured']:6.1f} measured"
 
 

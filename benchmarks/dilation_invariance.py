@@ -113,29 +113,30 @@ def times(rows: Sequence[Row]) -> str:
 
 def table(made: Sequence[Equivalence]) -> str:
     """One line for each comparison and noise, in Markdown."""
-    intervals = [(one.contrast.interval(), one.contrast.interval(1 - 2 * ALPHA)) for one in made]
+    intervals = [(comparison.contrast.interval(), comparison.contrast.interval(1 - 2 * ALPHA)) for comparison in made]
     return grid([
-        Column("K", [one.level for one in made]),
-        Column("against", [one.base for one in made]),
-        Column("noise of", [one.noise for one in made], name=True),
-        Column("degrees of freedom", [f"{one.contrast.freedom:.0f}" for one in made]),
-        Column("ratio", [f"{one.contrast.ratio:.3f}" for one in made]),
+        Column("K", [comparison.level for comparison in made]),
+        Column("against", [comparison.base for comparison in made]),
+        Column("noise of", [comparison.noise for comparison in made], name=True),
+        Column("degrees of freedom", [f"{comparison.contrast.freedom:.0f}" for comparison in made]),
+        Column("ratio", [f"{comparison.contrast.ratio:.3f}" for comparison in made]),
         Column("95 % interval", [f"{own.low:.3f} to {own.high:.3f}" for own, _ in intervals]),
         Column("90 % interval", [f"{own.low:.3f} to {own.high:.3f}" for _, own in intervals]),
-        Column("p of the two one-sided tests", [f"{one.p:.3f}" for one in made]),
-        Column("within 10 %", ["shown" if one.shown else "not shown" for one in made]),
+        Column("p of the two one-sided tests", [f"{comparison.p:.3f}" for comparison in made]),
+        Column("within 10 %", ["shown" if comparison.shown else "not shown" for comparison in made]),
     ])  # fmt: skip
 
 
 def judged(made: Sequence[Equivalence]) -> Iterator[str]:
     """The verdict of the run's own trials, which counts."""
-    own = [one for one in made if one.noise == next(iter(NOISES))]
-    for one in own:
-        what = f"K = {one.level} against {one.base}: off by {abs(one.contrast.ratio - 1):.1%}"
-        yield f"{what}; equivalence within 10 % is {'shown' if one.shown else 'not shown'} (p = {one.p:.3f})"
+    own = [comparison for comparison in made if comparison.noise == next(iter(NOISES))]
+    for comparison in own:
+        what = f"K = {comparison.level} against {comparison.base}: off by {abs(comparison.contrast.ratio - 1):.1%}"
+        shown = "shown" if comparison.shown else "not shown"
+        yield f"{what}; equivalence within 10 % is {shown} (p = {comparison.p:.3f})"
     if not own:
         yield "no two dilations have enough trials that count: equivalence is not shown"
-    elif "1" not in {one.base for one in own}:
+    elif "1" not in {comparison.base for comparison in own}:
         yield "nothing is compared with K = 1"
 
 

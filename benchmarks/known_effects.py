@@ -195,34 +195,34 @@ def main() -> int:
     held = [_speed()]
     tables: dict[str, Table] = {"plans": plans}
     say("without any effect, on average over machines:")
-    tables["machines"], kept = _table({one.name: rates(one, noises(plans, 1)) for one in SCENARIOS}, MOST_CLAIMED)
+    tables["machines"], kept = _table({case.name: rates(case, noises(plans, 1)) for case in SCENARIOS}, MOST_CLAIMED)
     held.append(kept)
     say("after a history of six workloads on the same machine (shown, not judged):")
-    tables["history"], _ = _table({one.name: _with_history(one, plans // 4) for one in SCENARIOS[:4]})
+    tables["history"], _ = _table({scenario.name: _with_history(scenario, plans // 4) for scenario in SCENARIOS[:4]})
     tables["extended"] = _extended(plans // 8)
     for noise in A_A_NOISES:
         say(f"on machines of one noise, of {noise:.1%} in pairs' ratios:")
-        found = {one.name: rates(one, [noise] * plans, seed=3_000_000) for one in AT_EACH_NOISE}
+        found = {scenario.name: rates(scenario, [noise] * plans, seed=3_000_000) for scenario in AT_EACH_NOISE}
         tables[f"{noise:.1%}"], kept = _table(found, MOST_CLAIMED_AT_ONE_NOISE)
         held.append(kept)
     say("on noisier ones (shown, not judged):")
     for noise in NOISIER:
-        tables[f"{noise:.1%}"], _ = _table({one.name: rates(one, [noise] * plans) for one in AT_EACH_NOISE})
+        tables[f"{noise:.1%}"], _ = _table({case.name: rates(case, [noise] * plans) for case in AT_EACH_NOISE})
     say(f"where one trial's noise is {NOISY_DISK:.0%} on the hard disk and {QUIET:.0%} elsewhere:")
     pair = QUIET * 2**0.5
-    found = {one.name: rates(one, [pair] * plans, noises={"hdd": NOISY_DISK}) for one in AT_EACH_NOISE}
+    found = {scenario.name: rates(scenario, [pair] * plans, noises={"hdd": NOISY_DISK}) for scenario in AT_EACH_NOISE}
     tables["unequal"], kept = _table(found, MOST_CLAIMED_AT_ONE_NOISE)
     held.append(kept)
     tables["combinations"] = _combinations(plans)
     held += [combination_is_covered(row, plans) for row in tables["combinations"]]
     say("decisions where the saving is exactly the threshold:")
     chosen = (*SCENARIOS[:6], SCENARIOS[7])
-    tables["threshold"] = {one.name: _at_the_threshold(one, plans // 2) for one in chosen}
+    tables["threshold"] = {scenario.name: _at_the_threshold(scenario, plans // 2) for scenario in chosen}
     tables["threshold"][ENGINES.name] = _at_the_threshold(ENGINES.scenario, plans // 2, ENGINES.deviations)
     most = MOST_CLAIMED + 2 * error_of(MOST_CLAIMED, plans // 2)
     held += [own["either"] <= most for own in tables["threshold"].values()]
     say(f"decisions with a storage share of {1 - ZERO:.0%} and a saving of {1 - SSD:.0%}, on average over machines:")
-    tables["shares"] = {one.name: _covered(one, plans // 2) for one in (QUICKSTART, QUICKSTART_TWICE, SCENARIOS[3])}
+    tables["shares"] = {case.name: _covered(case, plans // 2) for case in (QUICKSTART, QUICKSTART_TWICE, SCENARIOS[3])}
     held += [1 - own[name] <= most for own in tables["shares"].values() for name in ("saving", "storage share")]
     say("jobs and phases without any effect:")
     tables["parts"] = {scenario.name: _parts_judged(scenario, plans // 2) for scenario in SCENARIOS[:4]}
@@ -246,7 +246,7 @@ def markdown(tables: Table) -> Iterator[str]:
     """The lines of docs/explanation/statistics.md that show these tables."""
     yield from _grid(
         [f"{tables['plans']:,} plans without any effect each", "claim an effect", "intervals with the true value"],
-        [[name, _share(one["claimed"]), _share(one["covered"])] for name, one in tables["machines"].items()],
+        [[name, _share(shares["claimed"]), _share(shares["covered"])] for name, shares in tables["machines"].items()],
     )
     yield ""
     noises = [f"{noise:.1%}" for noise in A_A_NOISES] + [f"{noise:.1%}" for noise in NOISIER]
@@ -264,15 +264,15 @@ def markdown(tables: Table) -> Iterator[str]:
     yield from _grid(
         ["decisions", "either verdict, where the saving is the threshold", "intervals of savings", "of storage shares"],
         [
-            [name, _share(one["either"]), *_known(tables["shares"].get(name))]
-            for name, one in tables["threshold"].items()
+            [name, _share(shares["either"]), *_known(tables["shares"].get(name))]
+            for name, shares in tables["threshold"].items()
         ],
     )
     yield ""
     two, four = (tables["found"][name] for name in ("two placements", "four placements"))
-    called = max(share for one in tables["parts"].values() for share in one.values())
-    claimed = max(one["claimed"] for one in tables["history"].values())
-    covered = min(one["covered"] for one in tables["history"].values())
+    called = max(share for shares in tables["parts"].values() for share in shares.values())
+    claimed = max(shares["claimed"] for shares in tables["history"].values())
+    covered = min(shares["covered"] for shares in tables["history"].values())
     yield (
         f"A true effect of 5 % at a noise of 5 % is detected in {_share(two['found'])} of plans with "
         f"{two['repetitions']} repetitions of two placements, and in {_share(four['found'])} with "
@@ -302,24 +302,25 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _both(one: Mapping[str, float]) -> str:
-    return f"{_share(one['covered'])} ({_share(one['claimed'])})"
+def _both(shares: Mapping[str, float]) -> str:
+    return f"{_share(shares['covered'])} ({_share(shares['claimed'])})"
 
 
-def _known(one: Mapping[str, float] | None) -> list[str]:
-    return [_share(one[name]) if one else "" for name in ("saving", "storage share")]
+def _known(shares: Mapping[str, float] | None) -> list[str]:
+    return [_share(shares[name]) if shares else "" for name in ("saving", "storage share")]
 
 
 def _table(found: Mapping[str, Rates], most: float | None = None) -> tuple[Table, bool]:
     """What the docs say of each scenario, and whether all keep the promise where there is one; it is shown."""
     kept = True
-    for name, one in found.items():
+    for name, of_scenario in found.items():
         mark = ""
-        if most is not None and not one.keep(most):
+        if most is not None and not of_scenario.keep(most):
             kept, mark = False, "  BROKEN"
-        say(f"  {name}: claimed {one.claimed:.1%}, covered {one.covered:.1%}{mark}")
+        say(f"  {name}: claimed {of_scenario.claimed:.1%}, covered {of_scenario.covered:.1%}{mark}")
     return {
-        name: {"claimed": round(one.claimed, 4), "covered": round(one.covered, 4)} for name, one in found.items()
+        name: {"claimed": round(of_scenario.claimed, 4), "covered": round(of_scenario.covered, 4)}
+        for name, of_scenario in found.items()
     }, kept
 
 
@@ -327,7 +328,7 @@ def _show_measured(file: Path, plans: int) -> int:
     """False claims with the noise of an A/A run, its workloads in turn."""
     content = json.loads(file.read_text(encoding="utf-8"))
     say(f"without any effect, noise as measured (shown, not judged): {content['source']}")
-    models = [measured_noise(one) for one in content["workloads"].values()]
+    models = [measured_noise(workload) for workload in content["workloads"].values()]
     for name, model in zip(content["workloads"], models, strict=True):
         known = ", ".join(f"{key} {value:.3g}" for key, value in model.items())
         say(f"  {name} ({content['workloads'][name]['pairs']} pairs): {known}")
@@ -365,7 +366,7 @@ def measured_noise(workload: Mapping[str, float]) -> Mapping[str, float]:
 def noises(plans: int, seed: int) -> list[float]:
     """Of pairs' log ratios, one for each plan."""
     drawn = USUAL_NOISE * np.exp(SPREAD * np.random.default_rng(seed).standard_normal(plans))
-    return [float(one) for one in np.clip(drawn, LEAST_NOISE, MOST_NOISE)]
+    return [float(noise) for noise in np.clip(drawn, LEAST_NOISE, MOST_NOISE)]
 
 
 def made(
@@ -382,12 +383,12 @@ def made(
 
 def rates(scenario: Scenario, pair_noises: Sequence[float], seed: int = 0, noises: Deviations = NO_DEVIATIONS) -> Rates:
     """Of plans in which the truth is that nothing has an effect; some levels may have `noises` of their own."""
-    return _rates([compare(one) for one in made(scenario, pair_noises, seed, noises)])
+    return _rates([compare(samples) for samples in made(scenario, pair_noises, seed, noises)])
 
 
 def _rates(judged: Sequence[Sequence[Comparison]]) -> Rates:
-    claims = [any(one.significant for one in own) for own in judged]
-    covered = [1.0 in one.interval for own in judged for one in own]
+    claims = [any(comparison.significant for comparison in own) for own in judged]
+    covered = [1.0 in comparison.interval for own in judged for comparison in own]
     return Rates(len(claims), sum(claims) / len(claims), sum(covered) / len(covered))
 
 
@@ -401,11 +402,11 @@ def _by_combination(case: Unequal, plans: int) -> list[Table]:
     """Of plans without any effect: for each combination how many intervals hold the truth, and how many claim one."""
     compared: dict[str, list[Comparison]] = {name: [] for name in case.noises}
     for own in made(case.scenario, [0.0] * plans, 4_000_000, case.deviations):
-        for one in compare(own, [PLACEMENT]):
-            compared[dict(one.others)["settings"]].append(one)
+        for comparison in compare(own, [PLACEMENT]):
+            compared[dict(comparison.others)["settings"]].append(comparison)
     rows = []
     for name, (hdd, ssd) in case.noises.items():
-        _, claimed, covered = _rates([[one] for one in compared[name]])
+        _, claimed, covered = _rates([[comparison] for comparison in compared[name]])
         row = {"case": case.name, "combination": name, "hdd": hdd, "ssd": ssd}
         rows.append(row | {"covered": round(covered, 4), "claimed": round(claimed, 4)})
         mark = "" if combination_is_covered(rows[-1], plans) else "  BROKEN"
@@ -425,7 +426,7 @@ def _with_history(scenario: Scenario, plans: int) -> Rates:
     before = Scenario("", TWO, 3)
     judged = []
     for seed, noise in enumerate(noises(plans, 3)):
-        like = [float(one) for one in noise * np.exp(0.2 * source.standard_normal(7))]
+        like = [float(pair_noise) for pair_noise in noise * np.exp(0.2 * source.standard_normal(7))]
         earlier = made(before, like[:6], 1_000_000 + 6 * seed)
         prior = fit_prior([residual for own in earlier for residual in residuals(own, PLACEMENT).values()])
         judged += [compare(own, prior=prior) for own in made(scenario, like[6:], seed)]
@@ -438,8 +439,8 @@ def _extended(plans: int) -> float:
     claimed = 0
     for own in made(longest, noises(plans, 4), 2_000_000):
         for count in range(2, 21):
-            (one,) = compare([one for one in own if one.repetition <= count])
-            if one.significant and (count == 20 or (one.p_adjusted or 0.0) <= STOP_ALPHA):
+            (comparison,) = compare([sample for sample in own if sample.repetition <= count])
+            if comparison.significant and (count == 20 or (comparison.p_adjusted or 0.0) <= STOP_ALPHA):
                 claimed += 1
                 break
     say(f"  repeated 2 to 20 times, as --for does (shown, not judged): claimed {claimed / plans:.1%}")
@@ -452,8 +453,9 @@ def _found(factors: Factors, comparisons: int, plans: int) -> Table:
     with_effect = {**factors, "placement": {**factors["placement"], "ssd": 1 / EFFECT}}
     scenario = Scenario("", with_effect, repetitions)
     judged = [compare(own, prior=KNOWN) for own in made(scenario, [0.05 * 2**0.5] * plans)]
-    found = [one.significant for own in judged for one in own if (one.base, one.level) == ("hdd", "ssd")]
-    covered = [1 / EFFECT in one.interval for own in judged for one in own if (one.base, one.level) == ("hdd", "ssd")]
+    effects = [effect for own in judged for effect in own if (effect.base, effect.level) == ("hdd", "ssd")]
+    found = [effect.significant for effect in effects]
+    covered = [1 / EFFECT in effect.interval for effect in effects]
     share, intervals = sum(found) / len(found), sum(covered) / len(covered)
     say(
         f"  {len(factors['workload'])} x {len(factors['placement'])}, {repetitions} repetitions: found {share:.1%}, "
@@ -465,14 +467,14 @@ def _found(factors: Factors, comparisons: int, plans: int) -> Table:
 def run_of(found: Sequence[TrialSample]) -> tuple[Plan, list[Record]]:
     """The plan and records of some trials, with the first placement as base."""
     records = []
-    for number, one in enumerate(found, 1):
-        levels = dict(one.factors)
-        trial = a_trial(number, levels[PLACEMENT], one.repetition, workload=levels["workload"])
+    for number, sample in enumerate(found, 1):
+        levels = dict(sample.factors)
+        trial = a_trial(number, levels[PLACEMENT], sample.repetition, workload=levels["workload"])
         settings = trial.settings.model_copy(update={"name": levels.get("settings", trial.settings.name)})
         more = {"zero_delay": levels[PLACEMENT] == ZERO_DELAY, "settings": settings}
         record = a_record(trial.model_copy(update=more))
-        records.append(_with_totals(record, elapsed_s=one.elapsed_s))
-    return a_plan(*(one.trial for one in records)).model_copy(update={"placements": ("hdd",)}), records
+        records.append(_with_totals(record, elapsed_s=sample.elapsed_s))
+    return a_plan(*(record.trial for record in records)).model_copy(update={"placements": ("hdd",)}), records
 
 
 def decided(
@@ -496,7 +498,7 @@ def _at_the_threshold(scenario: Scenario, plans: int, level_noises: Deviations =
     claims: dict[Verdict, int] = dict.fromkeys(Verdict, 0)
     claimed = 0
     for own in decided(scenario, times, noises(plans, 5), level_noises):
-        verdicts = {placement.verdict for one in own for placement in one.placements[1:]}
+        verdicts = {placement.verdict for decision in own for placement in decision.placements[1:]}
         for verdict in verdicts - {None}:
             claims[Verdict(verdict)] += 1
         claimed += bool(verdicts - {None, Verdict.NOT_KNOWN_YET})
@@ -508,8 +510,8 @@ def _at_the_threshold(scenario: Scenario, plans: int, level_noises: Deviations =
 def _covered(scenario: Scenario, plans: int) -> Table:
     """How often the intervals of a decision's figures hold the truth."""
     covered: dict[str, list[bool]] = {"saving": [], "storage share": [], "won back": []}
-    for (one,) in decided(scenario, {"ssd": SSD, ZERO_DELAY: ZERO}, noises(plans, 6)):
-        hdd, ssd = one.placements
+    for (decision,) in decided(scenario, {"ssd": SSD, ZERO_DELAY: ZERO}, noises(plans, 6)):
+        hdd, ssd = decision.placements
         covered["saving"].append(_holds(ssd.saving, 1 - SSD))
         covered["storage share"] += [_holds(hdd.storage_share, 1 - ZERO), _holds(ssd.storage_share, 1 - ZERO / SSD)]
         if ssd.won_back:
@@ -521,8 +523,10 @@ def _covered(scenario: Scenario, plans: int) -> Table:
     return {name: round(share, 4) for name, share in shares.items()} | {"shown": round(shown, 4)}
 
 
-def _holds(one: Estimate | None, truth: float) -> bool:
-    return one is not None and one.low is not None and one.high is not None and one.low <= truth <= one.high
+def _holds(estimate: Estimate | None, truth: float) -> bool:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return False
+    return estimate.low <= truth <= estimate.high
 
 
 def _parts_judged(scenario: Scenario, plans: int) -> Table:
@@ -546,7 +550,7 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
         fake = FakeTimes(factors=scenario.factors, mirrored=scenario.mirrored, noise=0.05, disturbed=0.0)
         plan, records = run_of(fake.samples(scenario.repetitions, seed))
         seconds = PART_S * np.exp(own * source.standard_t(4, (len(records), PARTS)) / 2**0.5)
-        whole = (_with_parts(one, list(map(float, times))) for one, times in zip(records, seconds, strict=True))
+        whole = (_with_parts(record, list(map(float, times))) for record, times in zip(records, seconds, strict=True))
         parted = list(map(summarise, whole))
         changes = [
             change
@@ -555,7 +559,7 @@ def _claimed_parts(scenario: Scenario, part_noises: Array) -> float:
             for time_of in part.times
             for change in (time_of.storage_share, time_of.saving)
         ]
-        claims += any(one.significant for one in changes if one)
+        claims += any(change.significant for change in changes if change)
     return claims / len(part_noises)
 
 

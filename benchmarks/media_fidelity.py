@@ -244,16 +244,16 @@ def _figure_rows(calibration: Calibration, ceilings: Mapping[str, float]) -> lis
     rows = [
         Row(
             profile=calibration.medium,
-            figure=one.name,
-            measured="-" if one.measured is None else figure_text(one.name, one.measured),
-            wanted=figure_text(one.name, one.expected),
-            error="-" if one.error is None else f"{one.error:+.1%}",
-            verdict=one.judgement
-            if one.judgement != "beyond this machine"
-            else f"beyond this machine (ceiling {figure_text(one.name, one.ceiling or 0)})",
-            basis=one.basis,
+            figure=figure.name,
+            measured="-" if figure.measured is None else figure_text(figure.name, figure.measured),
+            wanted=figure_text(figure.name, figure.expected),
+            error="-" if figure.error is None else f"{figure.error:+.1%}",
+            verdict=figure.judgement
+            if figure.judgement != "beyond this machine"
+            else f"beyond this machine (ceiling {figure_text(figure.name, figure.ceiling or 0)})",
+            basis=figure.basis,
         )
-        for one in compare(calibration, ceilings)
+        for figure in compare(calibration, ceilings)
     ]
     # A drive beyond this machine can't but be late; any other must not be.
     beyond = any(row.verdict.startswith("beyond") for row in rows)

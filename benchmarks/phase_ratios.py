@@ -111,12 +111,12 @@ def show(title: str, by_levels: Mapping[Levels, Mapping[int, float]]) -> None:
 def single_factor(by_levels: Mapping[Levels, Mapping[int, float]]) -> Iterator[tuple]:
     """Each two combinations that differ in one factor: words, the factor with both levels, the others, their times."""
     for first, second in combinations(sorted(by_levels), 2):
-        differs = [one for one in zip(first, second, strict=True) if one[0] != one[1]]
+        differs = [levels for levels in zip(first, second, strict=True) if levels[0] != levels[1]]
         if len(differs) == 1:
             others = tuple(level for level in first if level in second)
-            ((_, one), (name, other)) = differs[0]
-            words = f"{other} / {one}" + (f" ({text(others)})" if others else "")
-            yield words, (name, one, other), others, by_levels[first], by_levels[second]
+            ((_, first_level), (name, second_level)) = differs[0]
+            words = f"{second_level} / {first_level}" + (f" ({text(others)})" if others else "")
+            yield words, (name, first_level, second_level), others, by_levels[first], by_levels[second]
 
 
 def quotients(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:

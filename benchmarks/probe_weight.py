@@ -152,9 +152,9 @@ def _ratios(records: list[Record]) -> list[float]:
     }
     repetitions = sorted({repetition for repetition, _ in elapsed})
     return [
-        elapsed[one, "default"] / elapsed[one, "none"]
-        for one in repetitions
-        if (one, "default") in elapsed and (one, "none") in elapsed
+        elapsed[repetition, "default"] / elapsed[repetition, "none"]
+        for repetition in repetitions
+        if (repetition, "default") in elapsed and (repetition, "none") in elapsed
     ]
 
 

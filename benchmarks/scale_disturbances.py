@@ -225,7 +225,7 @@ def reshaped(shown: str, share: float) -> list[list[str]]:
 def stopped_drives(share: float, pid: int) -> Iterator[None]:
     """Drives whose emulators stand still for a share of each tenth of a second."""
     over = Event()
-    emulators = [one for one in family(pid) if "assay-emulator" in Path(_command(one).partition("\0")[0]).name]
+    emulators = [child for child in family(pid) if "assay-emulator" in Path(_command(child).partition("\0")[0]).name]
 
     def signalled(number: signal.Signals) -> None:
         for emulator in emulators:
@@ -250,7 +250,7 @@ def stopped_drives(share: float, pid: int) -> Iterator[None]:
 
 def daemons(pid: int) -> bool:
     """Whether a trial's ResourceManager runs, so that its nodes, links and drives are there."""
-    return any("resourcemanager.ResourceManager" in _command(one) for one in family(pid))
+    return any("resourcemanager.ResourceManager" in _command(child) for child in family(pid))
 
 
 def family(pid: int) -> list[int]:
@@ -271,9 +271,9 @@ def family(pid: int) -> list[int]:
 def namespaces(pid: int) -> list[int]:
     """One process of each network of a trial's nodes."""
     found: dict[str, int] = {}
-    for one in family(pid):
+    for child in family(pid):
         with suppress(OSError):
-            found.setdefault(str(Path(f"/proc/{one}/ns/net").readlink()), one)
+            found.setdefault(str(Path(f"/proc/{child}/ns/net").readlink()), child)
     found.pop(str(Path("/proc/self/ns/net").readlink()), None)
     return list(found.values())
 
@@ -296,9 +296,11 @@ Made = Sequence[tuple[Disturbance, Record]]
 
 def show(made: Made) -> None:
     """Both tables in Markdown."""
-    controls = [record.totals.elapsed_s for one, record in made if one.kind == CONTROL and record.totals]
+    controls = [
+        record.totals.elapsed_s for disturbance, record in made if disturbance.kind == CONTROL and record.totals
+    ]
     usual_s = median(controls) if controls else None
-    made = sorted(made, key=lambda one: (list(SHARES).index(one[0].kind), one[0].share))
+    made = sorted(made, key=lambda trial: (list(SHARES).index(trial[0].kind), trial[0].share))
     say(trials_table(made, usual_s))
     say("")
     say(rates_table(made))
@@ -314,8 +316,8 @@ def trials_table(made: Made, usual_s: float | None) -> str:
     """A line for each trial."""
     times = [record.totals.elapsed_s if record.totals else None for _, record in made]
     return grid([
-        Column("disturbance", [one.kind for one, _ in made], name=True),
-        Column("share", [f"{one.share:.0%}" for one, _ in made]),
+        Column("disturbance", [disturbance.kind for disturbance, _ in made], name=True),
+        Column("share", [f"{disturbance.share:.0%}" for disturbance, _ in made]),
         Column("T / K (s)", [seconds_text(seconds) for seconds in times]),
         Column("off by", [f"{seconds / usual_s - 1:+.1%}" if seconds and usual_s else "-" for seconds in times]),
         *(Column(check.heading, [seen(check_of(record, check)) for _, record in made]) for check in CheckId),
@@ -325,8 +327,8 @@ def trials_table(made: Made, usual_s: float | None) -> str:
 
 def rates_table(made: Made) -> str:
     """For each kind how many disturbances each check detected, and any of them; of controls these are false alarms."""
-    kinds = [kind for kind in SHARES if any(one.kind == kind for one, _ in made)]
-    of = {kind: [record for one, record in made if one.kind == kind] for kind in kinds}
+    kinds = [kind for kind in SHARES if any(disturbance.kind == kind for disturbance, _ in made)]
+    of = {kind: [record for disturbance, record in made if disturbance.kind == kind] for kind in kinds}
 
     def detected(by: Callable[[Record], bool]) -> list[str]:
         return [f"{sum(map(by, records))} of {len(records)}" for records in of.values()]
@@ -340,13 +342,15 @@ def rates_table(made: Made) -> str:
 
 def check_of(record: Record, check: CheckId) -> ScaleCheck | None:
     """A record's check."""
-    return next((one for one in record.scale.checks if one.id is check), None) if record.scale else None
+    return (
+        next((of_record for of_record in record.scale.checks if of_record.id is check), None) if record.scale else None
+    )
 
 
 def failed(record: Record, check: CheckId) -> bool:
     """Whether a check did."""
-    one = check_of(record, check)
-    return one is not None and one.passed is False
+    of_record = check_of(record, check)
+    return of_record is not None and of_record.passed is False
 
 
 def seen(check: ScaleCheck | None) -> str:

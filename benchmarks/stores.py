@@ -60,8 +60,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.size is None or arguments.rounds < 2 or arguments.loads not in {0, *range(2, 100)}:
         parser.error("--size must be a size such as 1GB, --rounds 2 or more, and --loads 0 or 2 to 99")
-    one = GeneratedPoints(1_000_000, ATTRIBUTES, 1)
-    points = GeneratedPoints(math.ceil(arguments.size * one.count / int(one.size().bytes)), ATTRIBUTES, 1)
+    million = GeneratedPoints(1_000_000, ATTRIBUTES, 1)
+    points = GeneratedPoints(math.ceil(arguments.size * million.count / int(million.size().bytes)), ATTRIBUTES, 1)
     with _cluster() as (running, scratch):
         tool = Tool(running, scratch, points)
         times = {**tool.loads(arguments.loads), **tool.scans(arguments.rounds)}
@@ -205,7 +205,7 @@ def _judge(times: dict[str, list[float]], points: GeneratedPoints) -> int:
 
 def _ratio(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float, float]:
     """The geometric mean of the turns' ratios, with its 95 % interval by Student's t."""
-    logs = [math.log(one / other) for one, other in zip(ours, theirs, strict=True)]
+    logs = [math.log(our_turn / their_turn) for our_turn, their_turn in zip(ours, theirs, strict=True)]
     reach = float(t.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     return math.exp(fmean(logs)), math.exp(fmean(logs) - reach), math.exp(fmean(logs) + reach)
 

@@ -79,7 +79,7 @@ def design(run: StudyRun) -> Design:
     groups: dict[StudyPoint, list[StudyPoint]] = {}
     for point in points:
         groups.setdefault(point._replace(medium="", settings=""), []).append(point)
-    alike = {place: median(median(measured.of(one).values()) for one in group) for place, group in groups.items()}
+    alike = {place: median(median(measured.of(point).values()) for point in group) for place, group in groups.items()}
     scored = {
         (contrast.first, contrast.second): None
         for table in tables(experiment.study, measured)
@@ -120,13 +120,13 @@ def null_rates(designs: Sequence[Design], noise: float, tails: int, runs: int) -
     import numpy as np
 
     source = np.random.default_rng([SEED, round(1000 * noise), tails])
-    names = [*(one.experiment for one in designs), "all"]
+    names = [*(design.experiment for design in designs), "all"]
     counts = {name: [0, 0, 0] for name in names}
     for _ in range(runs):
         found = {made.experiment: list(differences(made, source, noise, tails)) for made in designs}
-        found["all"] = [one for own in found.values() for one in own]
+        found["all"] = [difference for own in found.values() for difference in own]
         for name, own in found.items():
-            directions = sum(one.direction != 0 for one in own)
+            directions = sum(difference.direction != 0 for difference in own)
             counts[name][0] += directions
             counts[name][1] += directions > 0
             counts[name][2] += _any_corrected(own)
@@ -143,8 +143,8 @@ def null_rates(designs: Sequence[Design], noise: float, tails: int, runs: int) -
 
 
 def _any_corrected(found: Sequence[Difference]) -> bool:
-    chances = benjamini_hochberg([1.0 if one.chance is None else one.chance for one in found])
-    return any(one.sign and chance < 1 - LEVEL for one, chance in zip(found, chances, strict=True))
+    chances = benjamini_hochberg([1.0 if difference.chance is None else difference.chance for difference in found])
+    return any(difference.sign and chance < 1 - LEVEL for difference, chance in zip(found, chances, strict=True))
 
 
 def main() -> None:
@@ -161,16 +161,16 @@ def main() -> None:
             found.append(rates)
             print(_words(rates), flush=True)  # noqa: T201
     if wishes.to is not None:
-        text = json.dumps([one.model_dump() for one in found], indent=1)
+        text = json.dumps([rates.model_dump() for rates in found], indent=1)
         (wishes.to / WRITTEN).write_text(f"{text}\n", encoding="utf-8")
 
 
-def _words(one: NullRates) -> str:
-    tails = "heavy tails" if one.tails else "normal"
+def _words(rates: NullRates) -> str:
+    tails = "heavy tails" if rates.tails else "normal"
     return (
-        f"{one.experiment}, noise {one.noise:.0%}, {tails}: a direction in {one.of_comparisons:.1%} of "
-        f"{one.comparisons} comparisons, any in {one.of_runs:.0%} of runs; with Benjamini-Hochberg "
-        f"{one.of_runs_corrected:.1%}"
+        f"{rates.experiment}, noise {rates.noise:.0%}, {tails}: a direction in {rates.of_comparisons:.1%} of "
+        f"{rates.comparisons} comparisons, any in {rates.of_runs:.0%} of runs; with Benjamini-Hochberg "
+        f"{rates.of_runs_corrected:.1%}"
     )
 
 

@@ -80,9 +80,9 @@ def directions(rows: Rows) -> tuple[int, int]:
     """For each two devices, the jobs whose real times differ: how many twins differ in the same direction, and all."""
     jobs = {device: {row["job"]: row for row in own if not row["phase"]} for device, own in rows.items()}
     found = [
-        tuple(log(jobs[one][job][which] / jobs[other][job][which]) for which in ("real_s", "twin_s"))
-        for one, other in combinations(jobs, 2)
-        for job in jobs[one].keys() & jobs[other].keys()
+        tuple(log(jobs[device][job][which] / jobs[other][job][which]) for which in ("real_s", "twin_s"))
+        for device, other in combinations(jobs, 2)
+        for job in jobs[device].keys() & jobs[other].keys()
     ]
     differing = [(real, twin) for real, twin in found if abs(real) > LEAST_LOG]
     return sum(real * twin > 0 for real, twin in differing), len(differing)
