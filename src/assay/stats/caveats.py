@@ -12,7 +12,7 @@ from assay.model.installed import kind_of
 from assay.model.scale import CheckId
 from assay.model.trial import ZERO_DELAY
 from assay.model.trial_summary import TrialSummary
-from assay.stats.drive_use import ended_before_its_writes
+from assay.stats.drive_use import late_written_shares
 from assay.stats.estimate import Estimate
 from assay.stats.trial_doubts import MACHINE_SHARED
 
@@ -164,15 +164,14 @@ def not_the_drives(times: Sequence[DriveTime]) -> NotTheDrives | None:
     return NotTheDrives(of=tuple(levels), busy_s=max(levels.values())) if levels else None
 
 
-def written_late(by_level: Mapping[str, Sequence[TrialSummary]], rests_on: Mapping[str, str]) -> WrittenLate | None:
+def verdicts_on_late_writes(
+    by_level: Mapping[str, Sequence[TrialSummary]], rests_on: Mapping[str, str]
+) -> WrittenLate | None:
     """The levels whose verdicts rest on trials whose jobs ended before their writes; None without any.
 
     `rests_on` has, of each level with a verdict, the one that is not as fast as it looks where its writes are late.
     """
-    late = {
-        level: [trial.written_share or 0.0 for trial in by_level[level] if ended_before_its_writes(trial)]
-        for level in dict.fromkeys(rests_on.values())
-    }
+    late = {level: late_written_shares(by_level[level]) for level in dict.fromkeys(rests_on.values())}
     shares = [share for of_level in late.values() for share in of_level]
     levels = tuple(level for level, fast in rests_on.items() if late[fast])
     return WrittenLate(of=levels, trials=len(shares), share=min(shares)) if levels else None

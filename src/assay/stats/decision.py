@@ -26,7 +26,7 @@ from assay.stats.caveats import (
     most_saved_share,
     not_the_drives,
     too_small,
-    written_late,
+    verdicts_on_late_writes,
 )
 from assay.stats.changes import CHANGE, change_order, changes_of, others_and_level, question_of
 from assay.stats.comparison import Comparison, compare, holm
@@ -380,17 +380,20 @@ class _DecisionInputs:
         apart = self._not_the_drives(placements)
         odd = tuple(summary.trial.id for own in self._trials.values() for summary in own if summary.clocks_apart)
         worth_it, unknown = Verdict.WORTH_IT, {"verdict": Verdict.NOT_KNOWN_YET}
+        compared = placements[1:]
         unsure = [
-            one for one in placements[1:] if odd or (apart and one.placement in apart.of and one.verdict is worth_it)
+            other for other in compared if odd or (apart and other.placement in apart.of and other.verdict is worth_it)
         ]
-        sure = [one for one in placements[1:] if one.verdict in {worth_it, Verdict.NOT_WORTH_IT} and one not in unsure]
-        rests_on = {one.placement: one.placement if one.verdict is worth_it else self.base for one in sure}
+        sure = [
+            other for other in compared if other.verdict in {worth_it, Verdict.NOT_WORTH_IT} and other not in unsure
+        ]
+        rests_on = {other.placement: other.placement if other.verdict is worth_it else self.base for other in sure}
         if len(placements) == 1 and not odd and self._overall(placements, bound) is Verdict.NOT_WORTH_IT:
             rests_on = {self.base: self.base}
-        late = written_late(self._trials, rests_on)
+        late = verdicts_on_late_writes(self._trials, rests_on)
         of_late = late.of if late else ()
-        unsure += [one for one in placements[1:] if one.placement in of_late]
-        placements = tuple(one.model_copy(update=unknown) if one in unsure else one for one in placements)
+        unsure += [other for other in compared if other.placement in of_late]
+        placements = tuple(result.model_copy(update=unknown) if result in unsure else result for result in placements)
         verdict = Verdict.NOT_KNOWN_YET if odd or self.base in of_late else self._overall(placements, bound)
         asks_on = verdict is Verdict.NOT_KNOWN_YET or self.factor == CHANGE  # each change is a question of its own
         beyond = (*(apart.of if apart else ()), *of_late)
@@ -582,12 +585,14 @@ class _DecisionInputs:
         """
         have = len({sample.repetition for own in self.fit.trials.values() for sample in own})
         undecided = _undecided(placements, beyond)
+        contrasts = {level: self.fit.contrast(level, self.base) for level in undecided}
         needed = [
             repetitions_to_decide(
-                one.log, one.error, self.fit.noise_of(level, self.base), have, self.worth.of(level), ALPHA / together
+                of_level.log, of_level.error, self.fit.noise_of(level, self.base), have, self.worth.of(level),
+                ALPHA / together,
             )
-            for level, one in ((level, self.fit.contrast(level, self.base)) for level in undecided)
-        ]
+            for level, of_level in contrasts.items()
+        ]  # fmt: skip
         if not needed or None in needed:
             return None
         more = max(1, max(filter(None, needed)) - have)

@@ -5,7 +5,7 @@ busy time is known, from the kernel's statistics (/proc/diskstats).
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from assay.model.engine import Counted
 from assay.model.fact import whole_number
@@ -96,6 +96,11 @@ def ended_before_its_writes(summary: TrialSummary) -> bool:
     """
     written, late = summary.written_share, summary.late_share
     return written is not None and written < WRITTEN_SHARE and (late or 0.0) >= LATE_SHARE
+
+
+def late_written_shares(trials: Iterable[TrialSummary]) -> list[float]:
+    """Of the trials whose jobs ended before their writes, which share of these was on the drives then."""
+    return [trial.written_share or 0.0 for trial in trials if ended_before_its_writes(trial)]
 
 
 def moved_bytes(record: Record) -> int | None:

@@ -16,8 +16,8 @@ from assay.model.drive_profile import ASSUMED, ASSUMED_TIMES
 from assay.model.fact import Fact
 from assay.model.installed import kind_of
 from assay.model.trial_summary import TrialSummary
-from assay.stats.decision import Decision, PlacementResult, Question, Verdict
-from assay.stats.drive_use import ended_before_its_writes
+from assay.stats.decision import Decision, Question, Verdict
+from assay.stats.drive_use import late_written_shares
 from assay.stats.estimate import Estimate
 from assay.stats.sample import PLACEMENT, Trials, is_valid
 
@@ -172,6 +172,10 @@ def sensitivity_of(
     base_s = base.elapsed_s.value
     halves = _half(other.saving), _half(base.storage_share), _half(other.storage_share)
     slowdowns = {kind_of(medium).slowdown(medium) for medium in drives}
+    by_placement = {
+        name: [summary for summary in counted if summary.trial.placement.name == name]
+        for name in (base.placement, other.placement)
+    }
     known = None if halves[0] is None or halves[1] is None or halves[2] is None else (halves[0], halves[1], halves[2])
     sensitivity = Sensitivity(
         levels=decision.levels,
@@ -182,13 +186,13 @@ def sensitivity_of(
         other_s=base_s * (1 - other.saving.value),
         zero_s=base_s * (1 - base.storage_share.value),
         halves=known,
-        assumed=tuple(placement.placement for placement in (base, other) if _assumes(placement, counted)),
+        assumed=tuple(name for name, trials in by_placement.items() if _assumes(trials)),
         cores=_cores(counted),
         processor=str(counted[0].facts.get("cpu", "")),
         processor_mb_s=median(speeds) if speeds else None,
         cpu_speed=cpu_speed,
         slowdown=slowdowns.pop() if len(slowdowns) == 1 else 1,
-        late=tuple(placement.placement for placement in (base, other) if _is_late(placement, counted)),
+        late=tuple(name for name, trials in by_placement.items() if late_written_shares(trials)),
     )
     return sensitivity.model_copy(update={"varied": tuple(_varied(sensitivity, of_decision))})
 
@@ -211,16 +215,9 @@ def _half(share: Estimate) -> float | None:
     return (log(1 - share.low) - log(1 - share.high)) / 2
 
 
-def _assumes(placement: PlacementResult, summaries: Sequence[TrialSummary]) -> bool:
-    """Whether any figure of the drives of a placement is assumed."""
-    trials = [summary for summary in summaries if summary.trial.placement.name == placement.placement][:1]
+def _assumes(trials: Sequence[TrialSummary]) -> bool:
+    """Whether any figure of the drives of these trials is assumed."""
     return any(summary.facts_of(medium.name).get(ASSUMED) for summary in trials for medium in summary.trial.media)
-
-
-def _is_late(placement: PlacementResult, summaries: Sequence[TrialSummary]) -> bool:
-    """Whether the jobs of any trial of a placement ended before their writes."""
-    trials = (summary for summary in summaries if summary.trial.placement.name == placement.placement)
-    return any(map(ended_before_its_writes, trials))
 
 
 def _cores(summaries: Sequence[TrialSummary]) -> float | None:
