@@ -421,6 +421,23 @@ def test_a_store_s_input_and_an_output_as_large_need_the_room_and_the_memory_tha
     assert (needed.memory_bytes - plain.memory_bytes) / (400 << 20) == pytest.approx(twice, rel=0.01)
 
 
+def test_logs_of_requests_have_a_size_for_each_trial_that_keeps_one(monkeypatch):
+    """15 bytes for each 96,000 that it writes and reads in each of its rounds."""
+
+    def log_bytes(*keep, **estimate):
+        jobs = ResourceEstimate(**{"disk_bytes": 1 << 30, "memory_bytes": 1, "seconds": 1, **estimate})
+        monkeypatch.setattr(FakeWorkload, "estimate", lambda _: jobs)
+        trials = [a_trial(number).model_copy(update={"keep_requests": kept}) for number, kept in enumerate(keep, 1)]
+        return check_needs(a_plan(*trials), scripted(Script()), Silent()).request_log_bytes
+
+    once = log_bytes(True)
+    assert 2 * 15 * (1 << 30) / 96_000 < once < 2 * 15 * (3 << 30) / 96_000
+    assert log_bytes(True, False, True) == pytest.approx(2 * once, abs=1)
+    assert log_bytes(True, rounds=5) == pytest.approx(5 * once, abs=5)
+    assert log_bytes(False) == 0
+    assert log_bytes(True, known=False) is None
+
+
 @pytest.mark.parametrize(("varied", "kinds"), [("store", STORES), ("engine", ENGINES)])
 def test_trials_on_another_store_or_engine_are_checked_by_themselves(monkeypatch, varied, kinds):
     kind = next(iter(kinds.values()))

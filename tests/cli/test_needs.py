@@ -1,5 +1,6 @@
 """Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
 
+import pytest
 from rich.console import Console
 
 from assay.cli.dry_run import given_lines, print_needs, trial_line, why_undecided
@@ -11,11 +12,14 @@ from tests.builders import a_plan, a_trial
 GIB = 1 << 30
 
 
-def needs_of(*estimates, disk=None, media=(), cluster=None):
+def needs_of(*estimates, disk=None, media=(), cluster=None, **needed):
     """What is printed; the last line, that a plan without repetitions decides nothing, is left out."""
     trials = [a_trial(number) for number, _ in enumerate(estimates, 1)]
     changes = [{"media": tuple(media) or trial.media, "cluster": cluster or trial.cluster} for trial in trials]
-    trials = [trial.model_copy(update=change) for trial, change in zip(trials, changes, strict=True)]
+    trials = [
+        trial.model_copy(update={"keep_requests": bool(needed), **change})
+        for trial, change in zip(trials, changes, strict=True)
+    ]
     needs = Needs(
         estimates={trial.id: one for trial, one in zip(trials, estimates, strict=True)},
         disk_bytes=disk or {},
@@ -23,6 +27,7 @@ def needs_of(*estimates, disk=None, media=(), cluster=None):
         memory_bytes=max(one.memory_bytes for one in estimates),
         available_memory_bytes=20 * GIB,
         seconds=sum(one.seconds for one in estimates),
+        **needed,
     )
     console = Console(width=200)
     with console.capture() as printed:
@@ -59,6 +64,16 @@ def test_a_time_says_where_it_is_from():
     seen = needs_of(reckoned.model_copy(update={"records": 3}), media=[drive])
     assert seen[0] == "test: 1 trial, about 1:00 min, from earlier records"
     assert seen[-1].startswith("  in all: about 1:00 min, from earlier records (the longest trial, ")
+
+
+@pytest.mark.parametrize(("size", "said"), [(3 << 20, "at most about 3.0 MiB"), (None, "nobody knows how large")])
+def test_how_large_logs_of_requests_become_is_said_beside_the_disk(size, said):
+    need = ResourceEstimate(disk_bytes=GIB, memory_bytes=GIB, seconds=60)
+    last = needs_of(need, request_log_bytes=size)[-1]
+    assert last.endswith(
+        f"memory at once; logs of these trials' requests, {said} (15 bytes a request), stay in the run's folder"
+    )
+    assert "logs" not in needs_of(need)[-1]
 
 
 def test_on_an_existing_cluster_it_is_said_what_is_not_known():

@@ -23,8 +23,14 @@ def test_every_variant_has_an_estimate(name, variant, tmp_path):
     spec = WorkloadSpec(name=name, variant=variant, options=options)
     estimate = WORKLOADS[name](spec, "/base", GivenGraph(facts=FACTS, staged_bytes=60_000)).estimate()
     assert estimate.seconds > 1
+    assert estimate.rounds >= 1
     assert estimate.memory_bytes > 0
     assert estimate.disk_bytes > 0 or name == "command"
+
+
+def test_what_iterates_moves_its_bytes_in_each_iteration():
+    spec = WorkloadSpec(name="page-rank", variant="paper", options={"iterations": "7"})
+    assert WORKLOADS["page-rank"](spec, "/base", GivenGraph(facts=FACTS, staged_bytes=60_000)).estimate().rounds >= 7
 
 
 @pytest.mark.parametrize(("name", "variant"), [one for one in VARIANTS if WORKLOADS[one[0]].takes is InputKind.GRAPH])

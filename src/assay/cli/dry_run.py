@@ -14,7 +14,7 @@ from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
 from assay.plan.shares import share_of
 from assay.platform.dilation import slowness_lines
 from assay.report.words import duration_text, print_line, print_text, without_folders
-from assay.run.needs import Needs
+from assay.run.needs import LOG_BYTES, Needs
 from assay.stats.sample import WORK
 
 # Levels that go without saying in a line about a trial, by factor.
@@ -70,6 +70,8 @@ class DryRun(Frozen):
     """The memory that the largest trial needs, at most; 0 on an existing cluster."""
     available_memory_bytes: int
     """The memory that is available on this machine now."""
+    request_log_bytes: int | None
+    """What the logs of requests of all trials take at most, in the run's folder; null where nobody knows."""
     doubts: tuple[Doubt, ...]
     """The doubts that are known before anything starts."""
     undecided: str
@@ -91,6 +93,7 @@ def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt], budget_s: floa
         },
         memory_bytes=needs.memory_bytes,
         available_memory_bytes=needs.available_memory_bytes,
+        request_log_bytes=needs.request_log_bytes,
         doubts=tuple(doubts),
         undecided=why_undecided(plan, budget_s),
     )
@@ -140,12 +143,21 @@ def print_needs(plan: Plan, needs: Needs, budget_s: float | None, console: Conso
         space = f"at most about {bytes_text(disk)} of disk and {memory} of memory at once"
     basis = from_records or "a rough estimate"
     longest_text = f", {basis} (the longest trial, {longest.id}, {seconds} or more)" if needs.known else ""
-    print_line(console, f"  in all: {time}{longest_text}; {space}")
+    print_line(console, f"  in all: {time}{longest_text}; {space}{_logs_text(plan, needs)}")
     if why := why_undecided(plan, budget_s):
         print_text(console, f"  {why}", "yellow")
     if budget_s is not None:
         rest = "the time that trials leave is used for further repetitions"
         print_line(console, f"  for {duration_text(budget_s)}: {rest}")
+
+
+def _logs_text(plan: Plan, needs: Needs) -> str:
+    """How large the logs of requests become that the run's folder keeps; empty where it keeps none."""
+    if not any(trial.keep_requests for trial in plan.trials):
+        return ""
+    size = needs.request_log_bytes
+    about = "nobody knows how large" if size is None else f"at most about {bytes_text(size)}"
+    return f"; logs of these trials' requests, {about} ({LOG_BYTES} bytes a request), stay in the run's folder"
 
 
 def given_lines(plan: Plan) -> list[str]:

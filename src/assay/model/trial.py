@@ -514,7 +514,7 @@ class ResourceEstimate(Frozen):
 
     `records` is of how many earlier trials like it the time is the median; 0 where it was reckoned. It is likely to
     lie between `least_s` and `most_s`, `seconds` where these are null. Where the time is not `known`, as of a jar that
-    nobody has run here, all of them say nothing.
+    nobody has run here, all of them say nothing. Jobs read and write so many bytes in each of `rounds` at most.
     """
 
     disk_bytes: int
@@ -524,3 +524,4 @@ class ResourceEstimate(Frozen):
     least_s: float | None = None
     most_s: float | None = None
     known: bool = True
+    rounds: float = 1.0

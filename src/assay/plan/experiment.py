@@ -441,7 +441,8 @@ class ExperimentFile(WithProperties):
     [probes of its own](../how-to/measure-a-cluster.md)."""
     keep_requests: Annotated[bool, Field(strict=True)] = False
     """Whether records keep the log of the requests to each drive, which predictions of other drives replay. It takes
-    about 15 bytes a request. Emulated drives, and with root also others. Embedded only."""
+    about 15 bytes a request; a dry run says how much that may become. Emulated drives, and with root
+    also others. Embedded only."""
     predict: Many[OnePredicted] = []
     """Drives on which the times of the first placement are [predicted](../explanation/prediction.md), from its trials
     alone, beside what is measured. Implies `keep_requests`. Embedded only, without dilation."""

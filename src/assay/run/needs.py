@@ -1,7 +1,7 @@
 """What a plan needs at its worst moment of disk, memory and time, and whether that is there."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from assay.host.machine import available_memory_bytes
@@ -20,6 +20,10 @@ from assay.stats.duration_history import Expected
 MIB = 1 << 20
 QUICK_DRIVES_FACTOR = 2.5
 """A workload's own estimate is for quick drives: plans took two to three times as long on hard disks."""
+LOG_BYTES = 15
+"""About what a request takes in the log that a record keeps."""
+LEAST_REQUEST_BYTES = 96_000
+"""Half of the least mean size of requests in any trial by which predictions were judged."""
 SetUp = Callable[[Trial], AbstractContextManager[TrialSetup]]
 Key = tuple[str, ...]
 
@@ -33,6 +37,8 @@ class Needs(Frozen):
     memory_bytes: int
     available_memory_bytes: int
     seconds: float
+    request_log_bytes: int | None = 0
+    """What the logs of requests of all its trials take at most, in the run's folder; None where nobody knows."""
 
     @property
     def known(self) -> bool:
@@ -100,6 +106,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         memory_bytes=max(estimate.memory_bytes for estimate in estimates_by_key.values()),
         available_memory_bytes=available_memory_bytes(),
         seconds=sum(estimate.seconds for estimate in estimates.values()),
+        request_log_bytes=_request_log_bytes([estimates[trial.id] for trial in plan.trials if trial.keep_requests]),
     )
     if needs.memory_bytes > needs.available_memory_bytes:
         largest = max(distinct, key=lambda key: estimates_by_key[key].memory_bytes)
@@ -116,6 +123,14 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             "media",
         )
     return needs
+
+
+def _request_log_bytes(estimates: Sequence[ResourceEstimate]) -> int | None:
+    """For the trials that keep logs: as if in each of its rounds a trial wrote all its bytes once, and read them."""
+    if not all(estimate.known and estimate.disk_bytes for estimate in estimates):
+        return None
+    moved = sum(2 * estimate.rounds * estimate.disk_bytes for estimate in estimates)
+    return round(LOG_BYTES * moved / LEAST_REQUEST_BYTES)
 
 
 def _nodes_that_fit(trial: Trial, set_up: SetUp, progress: Progress, available_bytes: int) -> int:

@@ -160,9 +160,10 @@ class BaseWorkload:
         variant = self.all_variants[self.variant.like or self.spec.variant]
         cost, jobs = variant.cost, self.likely_jobs(variant)
         assert cost is not None  # noqa: S101 - one without estimates by itself
+        rounds = cost.jobs if jobs is None else jobs
         if self.variant.like:
             cost, jobs = cost.in_one_job(self.variant.start_s or cost.start_s, jobs), None
-        return cost.estimate(self.input.size(), jobs)
+        return cost.estimate(self.input.size(), jobs).model_copy(update={"rounds": rounds})
 
     def likely_jobs(self, variant: Variant) -> float | None:
         """Return the number of a variant's jobs where the options bound them; None for the declared number."""

@@ -255,6 +255,7 @@ class KMeans(BaseWorkload):
             disk_bytes=int(points.size().bytes) * (3 if self._assign else 1) + spilled,
             memory_bytes=256 * MIB + points.held_bytes(),
             seconds=starts * (self.variant.start_s or HADOOP_JOB_S) + self._most * seconds,
+            rounds=self._most + self._assign,
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:

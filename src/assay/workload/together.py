@@ -103,6 +103,7 @@ class Together:
             memory_bytes=max(estimate.memory_bytes for estimate in each),
             seconds=sum(estimate.seconds for estimate in each),
             known=all(estimate.known for estimate in each),
+            rounds=max(estimate.rounds for estimate in each),
         )
 
     def stage(self, store: Store, engine: Engine, progress: Progress) -> LaunchReport:
