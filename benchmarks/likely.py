@@ -146,7 +146,9 @@ def _of_trial(record: Record, drives: Mapping[str, Drives]) -> _Trial | None:
         likely.setdefault("counters", []).append(likely_of(job, bound, drives))
         if cache:
             likely.setdefault("page cache", []).append(likely_of(job, bound, drives, cache_bytes=cache))
-    known = {kind: [part for part in parts if isinstance(part, Likely)] for kind, parts in likely.items()}
+    known = {
+        kind: [part for part in parts if isinstance(part, Likely) and not part.unlike] for kind, parts in likely.items()
+    }
     return _Trial(
         {kind: added(parts) for kind, parts in known.items() if len(parts) == len(jobs)},
         sum(bound.seconds for bound in bounds),

@@ -132,7 +132,7 @@ def test_files_of_sar_are_evidence_and_are_named_again(tmp_path, monkeypatch):
     assert "and --sar sees 1 of one" in "".join(json.loads(answer)["summary"]["assumed"])
     _, answer = assay(*words, "--json")
     (row,) = json.loads(answer)["rows"]
-    assert row["evidence"] == ""
+    assert (row["evidence"], row["likely_low_s"], row["likely_high_s"]) == ("busy drives", 0, row["bound_s"])
     assert row["likely_unknown"].startswith("4 tasks at once shared a drive")
     assert next_words(assay(*words)[1])[1:5] == ["--history", str(tmp_path), "--sar", "sar"]
     with pytest.raises(UsageError, match="either --sar or --prometheus"):

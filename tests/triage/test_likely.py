@@ -97,12 +97,15 @@ def application(fetch_ms, write_ms, nodes=2, **work):
 
 
 def test_timers_of_an_engine_tell_more_than_the_bytes_of_a_shuffle():
-    drives = drives_by_role("4xhdd", PROFILES)
+    drives = DISKS
     job = application(fetch_ms=2000, write_ms=4000)
     of_job = likely(job, drives)
     # Half of what it fetched was its own node's and waits for no answer: as much again is taken for that.
-    assert of_job == Likely(pytest.approx(2.0), pytest.approx(0), pytest.approx(2.0), "timers")
-    assert bound_of(job, drives).seconds > 50
+    assert (of_job.seconds, of_job.evidence) == (pytest.approx(2.0), "timers")
+    # They were never measured against what drives save.
+    assert (of_job.low_s, of_job.high_s) == (0, bound_of(job, drives).seconds)
+    assert of_job.high_s > 50
+    assert of_job.unlike == "no job with timers of its own was measured"
     without_timers = (application(2000, 4000, nodes=1), application(2000, 4000, local_read=GIB))
     assert all(likely(other, drives).evidence == "counters" for other in without_timers)
     assert likely(application(200_000, 190_000), drives).evidence == "counters"
@@ -122,12 +125,34 @@ def test_what_nobody_counted_is_not_known_until_drives_are_measured(changes, rea
         assert likely(job, measured=busy(job, 0.5)).seconds > 0
 
 
-def test_more_tasks_on_a_drive_than_were_ever_measured_are_not_known():
-    job = made(slots=12, maps=48, cpu=0.0)
-    assert "6 tasks at once shared a drive, and no job with more than 2" in likely(
-        job, drives_by_role("1xhdd", PROFILES)
-    )
-    assert isinstance(likely(job, drives_by_role("3xhdd", PROFILES)), Likely)
+@pytest.mark.parametrize(
+    ("drives", "reason"),
+    [
+        ("12xhdd", "a node has 12 drives, and no job on nodes with more than 2 was measured"),
+        ("2xssd,intermediate=3xhdd", "a node has 3 drives"),
+        ("1xhdd", "6 tasks at once shared a drive, and no job with more than 2 was measured"),
+    ],
+)
+def test_of_what_is_unlike_all_that_was_measured_no_more_is_known_than_the_bound(drives, reason):
+    """The value stays for an order, whatever the evidence."""
+    job, by_role = made(slots=12, maps=48, cpu=0.0), drives_by_role(drives, PROFILES)
+    measured = busy(job, 0.5)._replace(drives=by_role["intermediate"].number)
+    for of_job, most_s in (
+        (likely(job, by_role), bound_of(job, by_role).seconds),
+        (likely(job, by_role, cache_bytes=GIB), bound_of(job, by_role).seconds),
+        (likely(job, by_role, measured), bound_of(job, by_role, busy=measured).seconds),
+    ):
+        assert of_job.unlike.startswith(reason)
+        assert (of_job.low_s, of_job.high_s) == (0, most_s)
+        assert 0 < of_job.seconds <= most_s
+    assert added([of_job, Likely(1.0, 0.5, 2.0, "counters")]).unlike == of_job.unlike
+
+
+def test_as_many_drives_and_tasks_as_were_measured_have_an_interval_of_their_own():
+    job = made(slots=8, maps=32, cpu=0.0)
+    of_job = likely(job, measured=busy(job, 0.5))
+    assert of_job.unlike == ""
+    assert 0 < of_job.low_s < of_job.seconds < of_job.high_s
 
 
 def test_errors_of_runs_add_up():

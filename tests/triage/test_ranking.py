@@ -73,38 +73,56 @@ def test_runs_add_up_and_the_rank_is_by_what_could_be_saved():
 
 
 def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
-    """And what is not known of comes last, whatever its bound."""
+    """Also of jobs unlike all that was measured; and what is not known of comes last, whatever its bound."""
     sizes = {"read_bytes": 40 * GIB, "map_output_bytes": 40 * GIB, "written_bytes": 40 * GIB}
-    busy = HEAVY._replace(name="busy", number=2)
-    crowded = HEAVY._replace(name="crowded", number=3, slots=64, maps=64, **sizes)
-    idle = HEAVY._replace(name="idle", number=4, map_ms=60_000, reduce_ms=120_000, **sizes)
-    shares = {"busy": 0.9, "idle": 0.2}
+    busy = HEAVY._replace(name="busy", number=2, nodes=2)
+    crowded = busy._replace(name="crowded", number=3, slots=64, maps=64, **sizes)
+    idle = busy._replace(name="idle", number=4, map_ms=60_000, reduce_ms=120_000, **sizes)
+    nameless = idle._replace(name="nameless", number=5)
+    shares = {"busy": 0.9, "idle": 0.1, "crowded": 0.5}
 
     def measured(job):
         usual_s = {stage.name: shares.get(job.name, 0) * stage.elapsed_ms / 1000 for stage in job.stages}
-        return Busy({}, 0.0, usual_s={} if job.name == "crowded" else usual_s, drives=4)
+        return Busy({}, 0.0, usual_s=usual_s, drives=2)
 
-    jobs = [made(idle), made(crowded), made(busy)]
-    answer = triage(jobs, site("4xhdd", busy=measured), 0.1, "", 0, ())
+    jobs = [made(nameless)._replace(nodes=()), made(idle), made(crowded), made(busy)]
+    answer = triage(jobs, site("2xhdd", busy=measured), 0.1, "", 0, ())
     rows, summary = answer.rows, answer.summary
-    assert [row.job for row in rows] == ["busy", "idle", "crowded"]
-    assert [row.evidence for row in rows] == ["busy drives", "busy drives", ""]
-    assert rows[2].likely_s is None
-    assert "tasks at once shared a drive" in rows[2].likely_unknown
-    assert rows[0].bound_s < rows[1].bound_s
+    by_name = {row.job: row for row in rows}
+    known = sorted(("busy", "idle", "crowded"), key=lambda name: -by_name[name].likely_s)
+    assert [row.job for row in rows] == [*known, "nameless"]
+    assert by_name["busy"].likely_share > by_name["idle"].likely_share
+    assert by_name["nameless"].likely_s is None
+    assert [by_name[name].likely_unknown for name in ("busy", "idle")] == ["", ""]
+    unlike = by_name["crowded"]
+    assert "tasks at once shared a drive" in unlike.likely_unknown
+    assert (unlike.likely_low_s, unlike.likely_high_s) == (0, unlike.bound_s)
     assert {row.verdict for row in rows} == {TriageVerdict.MAY_MATTER}
-    assert "a node with 4 is taken for as many nodes with one drive each" in "; ".join(summary.assumed)
     # Those that decide are by the bound.
     assert summary.deciding[0] == max(rows, key=lambda row: row.bound_s).job
-    assert (summary.likely_unknown, summary.likely_s) == (1, rows[0].likely_s + rows[1].likely_s)
+    assert summary.likely_unknown == 2
+    assert summary.likely_s == by_name["busy"].likely_s + by_name["idle"].likely_s
     text = " ".join(sums(answer))
-    assert re.search(
-        r"would probably save .+ in 2 jobs \(evidence: busy drives\); of 1 job that may matter it is not known", text
-    )
+    assert re.search(r"would probably save .+ in 2 jobs \(evidence: busy drives\)", text)
+    assert re.search(r"Of 2 jobs that may matter it is not known what is likely in 1 of them: ", text)
     (likely,) = [column for column in columns(rows, [row.job for row in rows]) if column.head == "likely"]
-    assert re.fullmatch(r"\d+ % \(\d+ to \d+\)", likely.cells[0])
-    assert likely.cells[2] == "not known"
-    assert likely.titles[2] == rows[2].likely_unknown
+    cells = dict(zip(by_name, likely.cells, strict=True))
+    assert re.fullmatch(r"\d+ % \(\d+ to \d+\)", cells["busy"])
+    assert re.fullmatch(r"\d+ %\? \(0 to \d+\)", cells["crowded"])
+    assert cells["nameless"] == "not known"
+    assert dict(zip(by_name, likely.titles, strict=True))["crowded"] == unlike.likely_unknown
+
+
+def test_no_sum_is_likely_where_all_jobs_are_unlike_what_was_measured():
+    answer = triage([made(HEAVY._replace(name=name)) for name in ("a", "b")], site("12xhdd"), 0.1, "", 0, ())
+    assert [row.evidence for row in answer.rows] == ["counters", "counters"]
+    assert (answer.summary.likely_unknown, answer.summary.likely_s) == (2, 0)
+    text = " ".join(sums(answer))
+    assert "probably save" not in text
+    assert (
+        "Of 2 jobs that may matter it is not known what is likely: a node has 12 drives, and no job on nodes with more "
+        "than 2 was measured."
+    ) in text
 
 
 def test_the_verdict_is_that_of_the_threshold():

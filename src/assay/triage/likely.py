@@ -2,7 +2,8 @@
 
 A stage is a closed network of computing and the drives (`stats.closed_network`): its time, and how long the drives
 worked, tell how long it computes, and the rest is saved. A node with several drives is taken for as many nodes with one
-drive each, among which its tasks are divided. See docs/explanation/triage.md.
+drive each, among which its tasks are divided. What is unlike all that was measured has the widest interval: from
+nothing to the bound. See docs/explanation/triage.md.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,12 +30,17 @@ _INTERMEDIATE = "intermediate"
 
 
 class Likely(NamedTuple):
-    """The seconds by which a job, or a stage, would probably be shorter, with the interval that holds nine of ten."""
+    """The seconds by which a job, or a stage, would probably be shorter, with the interval that holds nine of ten.
+
+    `unlike` says what about the job was never measured; empty where jobs like it were. Else the interval is all that is
+    possible, from 0 to the bound, and the seconds are good for an order alone.
+    """
 
     seconds: float
     low_s: float
     high_s: float
     evidence: Evidence
+    unlike: str = ""
 
 
 def likely_of(
@@ -47,40 +53,54 @@ def likely_of(
     if not job.nodes:
         return "its history names no nodes, so that nobody knows how many drives its data lay on"
     stages: list[Likely] = []
+    number = busy.drives if busy and busy.usual_s else max(of_role.number for of_role in drives.values())
+    unlike = _many_drives(number)
     for stage, of_stage in zip(job.stages, bound.stages, strict=True):
         if not of_stage.seconds:
             continue
         busy_s = busy.usual_s.get(stage.name) if busy else None
         if busy_s is None and job.uncounted:
             return f"{job.uncounted}; how long the drives were busy would tell"
-        number, tasks = drives[_INTERMEDIATE].number, tasks_at_once(stage, len(job.nodes))
+        shared_drives = drives[_INTERMEDIATE].number
         if busy is not None and busy_s is not None:
-            number = busy.drives
+            shared_drives = busy.drives
             stages.append(_by_work(stage, of_stage, [busy_s], "busy drives"))
         else:
             stages.append(_by_counters(job, stage, of_stage, drives, _passed_share(job, bound, cache_bytes)))
-        if round(tasks / number, 1) > DEEPEST:
-            return (
-                f"{tasks / number:.2g} tasks at once shared a drive, and no job with more than {DEEPEST:g} was measured"
-            )
-    return _within(added(stages), bound.seconds)
+        depth = tasks_at_once(stage, len(job.nodes)) / shared_drives
+        if not unlike and round(depth, 1) > DEEPEST:
+            unlike = f"{depth:.2g} tasks at once shared a drive, and no job with more than {DEEPEST:g} was measured"
+        if not unlike and stages[-1].evidence == "timers":
+            unlike = "no job with timers of its own was measured"
+    likely = _within(added(stages), bound.seconds)
+    return likely._replace(low_s=0.0, high_s=bound.seconds, unlike=unlike) if unlike and bound.seconds else likely
+
+
+def _many_drives(number: int) -> str:
+    """Why what is measured on few drives says nothing certain of a node with so many; empty where it does."""
+    if number <= MOST_DRIVES:
+        return ""
+    return f"a node has {number} drives, and no job on nodes with more than {MOST_DRIVES} was measured"
 
 
 def added(parts: Sequence[Likely]) -> Likely:
     """Of all stages or runs of a job: their errors are alike, and add up.
 
-    The evidence is that of the widest, and the bound where that alone says that nothing can be saved.
+    Where any is unlike all that was measured, so is their sum. The evidence is that of the widest, and the bound where
+    that alone says that nothing can be saved.
     """
     total = Likely(0.0, 0.0, 0.0, max(parts, key=lambda part: part.high_s).evidence if parts else "bound")
     for part in parts:
         total = Likely(
-            total.seconds + part.seconds, total.low_s + part.low_s, total.high_s + part.high_s, total.evidence
-        )
+            total.seconds + part.seconds, total.low_s + part.low_s, total.high_s + part.high_s, total.evidence,
+            total.unlike or part.unlike,
+        )  # fmt: skip
     return total
 
 
 def _within(likely: Likely, most_s: float) -> Likely:
-    return Likely(min(likely.seconds, most_s), min(likely.low_s, most_s), min(likely.high_s, most_s), likely.evidence)
+    seconds, low_s, high_s = (min(limit_s, most_s) for limit_s in (likely.seconds, likely.low_s, likely.high_s))
+    return likely._replace(seconds=seconds, low_s=low_s, high_s=high_s)
 
 
 def _by_work(stage: StageSums, of_stage: StageBound, worked_s: Iterable[float], evidence: Evidence) -> Likely:

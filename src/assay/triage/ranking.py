@@ -12,7 +12,7 @@ from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
 from assay.triage.drives import Drives
-from assay.triage.likely import MOST_DRIVES, Likely, added, likely_of
+from assay.triage.likely import Likely, added, likely_of
 from assay.triage.names import run_name
 from assay.triage.reasons import (
     MOSTLY,
@@ -124,18 +124,19 @@ class JobRow(Frozen):
     bound_share: float | None
     """The same as a share of `ran_s`."""
     likely_s: float | None
-    """What drives without delay would probably save; null where that is not known."""
+    """What drives without delay would probably save; null where nothing tells, and good for an order alone where
+    `likely_unknown` says why no more is known."""
     likely_share: float | None
     """The same as a share of `ran_s`."""
     likely_low_s: float | None
-    """The lower end of its interval, which was fitted to small jobs."""
+    """The lower end of its interval, which was fitted to small jobs; 0 where `likely_unknown` has a reason."""
     likely_high_s: float | None
-    """The upper end."""
+    """The upper end; `bound_s` where `likely_unknown` has a reason."""
     evidence: str
     """What that rests on: busy drives, timers, page cache (counters, and the memory that nodes leave to files) or
     counters, or the bound where that is 0; empty where it is not known."""
     likely_unknown: str
-    """Why it is not known; empty where it is."""
+    """Why it is not known, or good for an order alone, since nothing like the job was measured; empty where it is."""
     by_time_s: float | None
     """The bound by time alone."""
     by_bytes_s: float | None
@@ -211,13 +212,14 @@ class Batch(Frozen):
     rest_s: float
     """The same in the jobs that cannot matter."""
     likely_s: float
-    """What drives without delay would probably save in the jobs that may matter and of which that is known."""
+    """What drives without delay would probably save in the jobs that may matter and of which that is known: whose
+    `likely_unknown` is empty."""
     likely_low_s: float
     """The lower end of its interval, which was fitted to small jobs."""
     likely_high_s: float
     """The upper end."""
     likely_unknown: int
-    """Of how many jobs that may matter it is not known."""
+    """Of how many jobs that may matter it is not known, or no more than an order."""
     roles: Mapping[str, float]
     """By role, the most that faster drives for it alone could save of the jobs that may matter."""
     deciding: tuple[str, ...]
@@ -343,10 +345,13 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
 
 
 def _likely(bounded: Sequence[BoundedRun]) -> tuple[str, Likely | None]:
-    """What is likely of all runs, or why that is not known."""
+    """What is likely of all runs; and why that is not known, or good for an order alone."""
     known = [run.likely for run in bounded if not isinstance(run.likely, str)]
     unknown = next((run.likely for run in bounded if isinstance(run.likely, str)), "")
-    return unknown, None if unknown or not known else added(known)
+    if unknown or not known:
+        return unknown, None
+    likely = added(known)
+    return likely.unlike, likely
 
 
 def _verdict(bound: float | None, polls: float, worth: float, contradictions: Sequence[str]) -> TriageVerdict:
@@ -442,6 +447,7 @@ def triage(
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
     may = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER]
+    known = [row for row in may if not row.likely_unknown]
     short = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN and row.bound_s is not None]
     summary = Batch(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older, copies=copies,
@@ -450,9 +456,10 @@ def triage(
         elapsed_s=sum(job.elapsed_s for job in whole), ran_s=sum(job.ran_s for job in whole),
         bound_s=_bound_s(rows, TriageVerdict.MAY_MATTER), rest_s=_bound_s(rows, TriageVerdict.CANNOT_MATTER),
         roles=_sums(row.roles for row in may),
-        likely_s=sum(row.likely_s or 0.0 for row in may), likely_low_s=sum(row.likely_low_s or 0.0 for row in may),
-        likely_high_s=sum(row.likely_high_s or 0.0 for row in may),
-        likely_unknown=sum(row.likely_s is None for row in may),
+        likely_s=sum(row.likely_s or 0.0 for row in known),
+        likely_low_s=sum(row.likely_low_s or 0.0 for row in known),
+        likely_high_s=sum(row.likely_high_s or 0.0 for row in known),
+        likely_unknown=len(may) - len(known),
         deciding=tuple(deciding(rows)),
         verdicts={str(verdict): sum(row.verdict is verdict for row in rows) for verdict in TriageVerdict},
         short=len(short), short_s=sum(row.ran_s for row in short),
@@ -484,11 +491,6 @@ def deciding(rows: Sequence[JobRow]) -> list[str]:
 def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     if site.busy is None:
         yield OTHERS_ON_DRIVES
-    if (most := max(drives.number for drives in site.drives.values())) > MOST_DRIVES:
-        yield (
-            f"what is likely was measured on nodes with no more than {MOST_DRIVES} drives: a node with {most} is taken "
-            "for as many nodes with one drive each"
-        )
     refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
     if refuted:
         yield (

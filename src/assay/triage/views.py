@@ -31,9 +31,10 @@ SHOWN = 12
 MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
-    "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. At most, "
-    "that is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that "
-    "keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
+    "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. A ? marks "
+    "jobs unlike these: of them only 0 to at most is known, and the value before it serves their order. At most, that "
+    "is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that keeps "
+    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _EXPERIMENTS = "my-jobs"
@@ -128,19 +129,24 @@ def sums(answer: Triage) -> Iterator[str]:
 def _probable(answer: Triage) -> Iterator[str]:
     """What drives without delay probably save in the jobs that may matter, and what that rests on, in a sentence."""
     summary = answer.summary
-    evidence = Counter(row.evidence for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER and row.evidence)
-    unknown = f"of {_count(summary.likely_unknown, 'job')} that may matter it is not known what is likely"
+    may = [row for row in answer.rows if row.verdict is TriageVerdict.MAY_MATTER]
+    evidence = Counter(row.evidence for row in may if not row.likely_unknown)
     if evidence:
         low, high = duration_text(summary.likely_low_s), duration_text(summary.likely_high_s)
         kinds = evidence.most_common()
         rests = ", ".join(name if len(kinds) == 1 else f"{name} of {count:,}" for name, count in kinds)
-        more = f"; {unknown}" if summary.likely_unknown else ""
         yield (
             f"Drives without delay would probably save {duration_text(summary.likely_s)} ({low} to {high}) in "
-            f"{_count(evidence.total(), 'job')} (evidence: {rests}){more}."
+            f"{_count(evidence.total(), 'job')} (evidence: {rests})."
         )
-    elif summary.likely_unknown:
-        yield f"{unknown[:1].upper()}{unknown[1:]}."
+    reasons = Counter(row.likely_unknown for row in may if row.likely_unknown).most_common()
+    if reasons:
+        reason, count = reasons[0]
+        of_reason = f" in {count:,} of them" if len(reasons) > 1 else ""
+        yield (
+            f"Of {_count(summary.likely_unknown, 'job')} that may matter it is not known what is likely{of_reason}: "
+            f"{reason}."
+        )
 
 
 def _savings(summary: Batch, waits: str) -> str:
@@ -220,11 +226,11 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
 
 
 def _likely(row: JobRow) -> str:
-    """`28 % (0 to 70)`."""
+    """`28 % (0 to 70)`; of a job that is unlike all that was measured `28 %? (0 to 70)`."""
     if row.likely_share is None or row.likely_low_s is None or row.likely_high_s is None:
         return "not known" if row.likely_unknown else "-"
     low, high = (round(100 * seconds / row.ran_s) for seconds in (row.likely_low_s, row.likely_high_s))
-    return f"{percent(row.likely_share)} ({low} to {high})"
+    return f"{percent(row.likely_share)}{'?' if row.likely_unknown else ''} ({low} to {high})"
 
 
 def _other_rules(rows: Sequence[JobRow]) -> Iterator[Column]:
