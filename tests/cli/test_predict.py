@@ -8,7 +8,7 @@ from rich.console import Console
 
 from assay.cli import cli
 from assay.cli.context import find_installation
-from assay.cli.predict import check_predicted, checked_profile, drive_named, predict_planned
+from assay.cli.predict import check_predicted, checked_profile, drives_named, predict_planned
 from assay.media.emulated.emulator import Emulator
 from assay.model.demand import OtherDrive
 from assay.model.errors import AssayError, BadInputError
@@ -99,7 +99,35 @@ def test_a_medium_of_the_run_is_predicted_as_it_is_there(tmp_path):
     (demand,) = read_demands(folder)
     assert demand.drive == OtherDrive(name="ssd", profile="intel-s4500-960gb", slowdown=1, shared_by=1.9)
     with pytest.raises(BadInputError, match="hdd can't be predicted: a hard disk with several users is slower"):
-        checked_profile(drive_named("hdd", (), {"hdd": {"profile": "wd10ezex", "shared_by": 2}}), find_installation())
+        checked_profile(
+            *drives_named(["hdd"], (), {"hdd": {"profile": "wd10ezex", "shared_by": 2}}), find_installation()
+        )
+
+
+def test_of_several_drives_each_has_a_line_and_a_row_and_is_kept(tmp_path):
+    folder = write_run(tmp_path / "run", a_log(9))
+    words = ("predict", folder.path, "--media", "hdd,fast=nvme", "--media", "ssd")
+    lines = assay(*words).splitlines()
+    assert sum(line.startswith("Predicted with all data on one ") for line in lines) == 3
+    (head,) = [number for number, line in enumerate(lines) if "95 % interval" in line]
+    assert lines[head].split()[:2] == ["drive", "workload"]
+    assert [line.split()[0] for line in lines[head + 1 : head + 4]] == ["hdd", "fast", "ssd"]
+    slow, fast, _ = json.loads(assay(*words, "--json"))
+    assert (fast["level"], fast["drive"]) == ("fast", "intel-p4500-1tb")
+    assert fast["predicted_s"] < slow["predicted_s"]
+    assert {summary.levels["placement"] for summary in read_run(folder).predicted} == {"hdd", "fast", "ssd"}
+
+
+@pytest.mark.parametrize(
+    ("media", "problem"),
+    [
+        (("nvme", "ssd,nvme"), "--media 'ssd,nvme' names nvme twice; write DRIVE or NAME=DRIVE"),
+        (("nvme,",), "--media 'nvme,' lacks a drive"), (("new=",), "--media 'new=' lacks a drive"),
+    ],
+)  # fmt: skip
+def test_drives_without_names_of_their_own_are_refused(media, problem):
+    with pytest.raises(BadInputError, match=problem):
+        drives_named(media)
 
 
 def test_a_drive_that_nobody_describes_is_refused_before_the_run(tmp_path):

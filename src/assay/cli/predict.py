@@ -1,6 +1,6 @@
 """`assay predict`: the time of a run's jobs on a drive that did not run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,16 @@ from assay.stats.trial_summary import summaries_of
 @click.command()
 @click.argument("folder", type=UserPath(), metavar="RUN")
 @click.option(
-    "--media", "media", required=True, metavar="PROFILE",
-    help="The drive: a medium of the run, a usual one (hdd, ssd, nvme), a profile (`assay media list`) or a YAML file.",
+    "--media", "media", required=True, multiple=True, metavar="[NAME=]DRIVE[,...]",
+    help="The drive: a medium of the run, a usual one (hdd, ssd, nvme), a profile (`assay media list`) or a YAML file. "
+    "Of several each is predicted by itself. NAME is what reports call it.",
 )  # fmt: skip
 @click.option("--role", "roles", multiple=True, help="Only data of this role lie on it; may be given several times.")
 @click.option("--from", "placement", help="The placement to predict from; by default the first of the plan.")
 @json_option()
-def predict(folder: Path, media: str, roles: tuple[str, ...], placement: str | None, *, as_json: bool) -> None:
+def predict(
+    folder: Path, media: tuple[str, ...], roles: tuple[str, ...], placement: str | None, *, as_json: bool
+) -> None:
     """Predict how long a run's jobs take on another drive, without running them there.
 
     The run must have kept the requests to its drives (`keep_requests: true`). They are given to the other drive in
@@ -42,13 +45,20 @@ def predict(folder: Path, media: str, roles: tuple[str, ...], placement: str | N
 
     \b
     Example:  assay predict runs/quickstart --media nvme
+              assay predict runs/sort --media ssd,nvme,new=new-drive.yaml
               assay predict runs/sort --media nvme --role intermediate
     """
     installation = find_installation()
     run = RunFolder(folder)
     plan = run.plan()
-    drive = drive_named(media, roles, _emulated_media(plan))
-    demands = demands_on(run, drive, checked_profile(drive, installation), Emulator(installation).replay, placement)
+    drives = drives_named(media, roles, _emulated_media(plan))
+    profiles = [checked_profile(drive, installation) for drive in drives]
+    replay = Emulator(installation).replay
+    demands = [
+        demand
+        for drive, profile in zip(drives, profiles, strict=True)
+        for demand in demands_on(run, drive, profile, replay, placement)
+    ]
     predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
     if not predicted:
         raise BadInputError(
@@ -61,11 +71,25 @@ def predict(folder: Path, media: str, roles: tuple[str, ...], placement: str | N
         _print(predicted, open_console())
 
 
-def drive_named(name: str, roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}) -> OtherDrive:
-    """The drive that somebody means by a name: one of the run's emulated media, a usual one, or a profile."""
-    medium = media.get(name)
-    profile = str(medium["profile"]) if medium else SHORT_NAMES.get(name, name)
-    return OtherDrive.on(name, profile, roles, medium)
+def drives_named(
+    texts: Sequence[str], roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}
+) -> list[OtherDrive]:
+    """The drives that somebody means: each one of the run's emulated media, a usual one, or a profile.
+
+    Raises BadInputError where one is missing, or two would have one name.
+    """
+    drives: dict[str, OtherDrive] = {}
+    for text in texts:
+        for part in text.split(","):
+            given_name, _, word = part.strip().rpartition("=")
+            medium = media.get(word)
+            profile = str(medium["profile"]) if medium else SHORT_NAMES.get(word, word)
+            drive = OtherDrive.on(given_name or word, profile, roles, medium)
+            if not word or drive.name in drives:
+                problem = f"names {drive.name} twice" if word else "lacks a drive"
+                raise BadInputError(f"--media {text!r} {problem}; write DRIVE or NAME=DRIVE, each with another name")
+            drives[drive.name] = drive
+    return list(drives.values())
 
 
 def _emulated_media(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
@@ -93,16 +117,18 @@ def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfi
 
 
 def _print(predicted: list[DrivePrediction], console: Console) -> None:
-    first = predicted[0]
-    print_line(console, f"Predicted with {lies_on(first.demand)}; no trial ran on it.")
+    for lies in dict.fromkeys(lies_on(prediction.demand) for prediction in predicted):
+        print_line(console, f"Predicted with {lies}; no trial ran on it.")
+    names = [prediction.drive.name for prediction in predicted]
     varying = [
         name
-        for name in first.factors
+        for name in predicted[0].factors
         if name == "workload" or len({prediction.factors[name] for prediction in predicted}) > 1
     ]
     columns = [
+        *([Column("drive", names, name=True)] if len(set(names)) > 1 else []),
         *(Column(name, [prediction.factors[name] for prediction in predicted], name=True) for name in varying),
-        Column(f"on {first.placement}", [seconds_text(prediction.elapsed_s) for prediction in predicted]),
+        Column(f"on {predicted[0].placement}", [seconds_text(prediction.elapsed_s) for prediction in predicted]),
         Column("predicted", [seconds_text(prediction.predicted_s) for prediction in predicted]),
         Column("95 % interval", [_interval(prediction) for prediction in predicted]),
         Column("saves", [percent(1 - prediction.predicted_s / prediction.elapsed_s) for prediction in predicted]),
