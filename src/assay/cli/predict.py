@@ -74,7 +74,7 @@ def predict(
 def drives_named(
     texts: Sequence[str], roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}
 ) -> list[OtherDrive]:
-    """The drives that somebody means: each one of the run's emulated media, a usual one, or a profile.
+    """The drives that somebody means by texts such as `ssd,new=new-drive.yaml`.
 
     Raises BadInputError where one is missing, or two would have one name.
     """
@@ -82,14 +82,21 @@ def drives_named(
     for text in texts:
         for part in text.split(","):
             given_name, _, word = part.strip().rpartition("=")
-            medium = media.get(word)
-            profile = str(medium["profile"]) if medium else SHORT_NAMES.get(word, word)
-            drive = OtherDrive.on(given_name or word, profile, roles, medium)
+            drive = drive_named(word, roles, media, given_name)
             if not word or drive.name in drives:
                 problem = f"names {drive.name} twice" if word else "lacks a drive"
                 raise BadInputError(f"--media {text!r} {problem}; write DRIVE or NAME=DRIVE, each with another name")
             drives[drive.name] = drive
     return list(drives.values())
+
+
+def drive_named(
+    word: str, roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}, given_name: str = ""
+) -> OtherDrive:
+    """The drive that somebody means by a word: one of the run's emulated media, a usual one, or a profile."""
+    medium = media.get(word)
+    profile = str(medium["profile"]) if medium else SHORT_NAMES.get(word, word)
+    return OtherDrive.on(given_name or word, profile, roles, medium)
 
 
 def _emulated_media(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
