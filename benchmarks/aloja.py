@@ -19,10 +19,11 @@ from itertools import combinations
 from math import ceil, exp, log
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from assay.model.base import Frozen, json_text
 from assay.record.folder import RunFolder
+from assay.report.charts.drawing import BLUE, FAINT, INK, VERMILION, figure, rect, text
 from assay.report.words import percent
 from assay.stats.decision import Decision, decisions
 from assay.stats.trial_summary import summaries_of
@@ -38,6 +39,10 @@ PLACEMENTS = {SSD: "ssd", LOCAL: "intermediate-on-ssd"}
 BASE, ZERO = "hdd", "zero-delay"
 CORES, MEMORY_GB = 12, 128
 """Of the node of which the experiment has a part."""
+NODE_GB = {"terasort": 33, "sort": 32, "wordcount": 32}
+"""What such a node reads: HiBench's own configuration, or inferred from its times."""
+PART, PART_GB = 6, 0.3
+"""The experiment has one of so many parts of a node, which reads so much."""
 SPEEDS = (0.5, 1.0, 2.0)
 """How fast processors there may be, times those here: nobody knows how long they compute for a byte."""
 SETTINGS = ("Maps", "IO.SFac", "Rep", "IO.FBuf", "Comp", "Blk.size", "Datanodes", "Bench.Type")
@@ -83,7 +88,7 @@ class Forecast(Frozen):
 
 
 class Observed(NamedTuple):
-    """The median ratio of times in the table, over pairs of equal settings."""
+    """The medians of times in the table before and after a change, and of their ratio, over pairs of equal settings."""
 
     benchmark: str
     cluster: str
@@ -92,12 +97,17 @@ class Observed(NamedTuple):
     change: str
     disks: int
     speed: float
+    before_s: float
+    after_s: float
     ratio: float
     pairs: int
 
 
 class Scored(Frozen):
-    """A case of the table beside its forecast and what others say; None where they say nothing."""
+    """A case of the table beside its forecast and what others say; None where they say nothing.
+
+    `before_s` and `after_s` are the table's times, `base_s` and `other_s` those of the run that the forecast rests on.
+    """
 
     benchmark: str
     cluster: str
@@ -105,6 +115,10 @@ class Scored(Frozen):
     disk: str
     pairs: int
     observed: float
+    before_s: float
+    after_s: float
+    base_s: float
+    other_s: float
     forecast: float
     low: float
     high: float
@@ -147,12 +161,12 @@ def _decided(folder: RunFolder) -> Iterator[tuple[str, Decision]]:
 
 
 def _ratio(decision: Decision, placement: str) -> float | None:
-    times = {one.placement: one.elapsed_s.value for one in decision.placements}
+    times = {compared.placement: compared.elapsed_s.value for compared in decision.placements}
     return times[placement] / times[BASE] if {placement, BASE} <= times.keys() else None
 
 
 def _forecast(benchmark: str, change: str, placement: str, decision: Decision, run: str) -> Forecast | None:
-    by_name = {one.placement: one for one in decision.placements}
+    by_name = {compared.placement: compared for compared in decision.placements}
     base, other, baseline = by_name.get(BASE), by_name.get(placement), decision.baseline
     if base is None or other is None or baseline is None:
         return None
@@ -175,16 +189,22 @@ def observed(rows: Iterable[Mapping[str, str]]) -> list[Observed]:
             equal = tuple(row.get(name, "") for name in SETTINGS)
             of_disk = times.setdefault(where, {}).setdefault(row["Disk"], {})
             of_disk.setdefault(equal, []).append(float(row["Exe.Time"]))
-    found = []
+    cases = []
     for (benchmark, cluster, net, cores), by_disk in sorted(times.items()):
         before = next((by_disk[name] for name in ("HDD", "HD1") if name in by_disk), {})
         for disk, after in sorted(by_disk.items()):
             change, disks = change_of(disk)
-            ratios = [median(after[equal]) / median(before[equal]) for equal in after if equal in before]
-            if change and len(ratios) >= LEAST_PAIRS:
-                speed = float(cores) / CORES
-                found.append(Observed(benchmark, cluster, net, disk, change, disks, speed, median(ratios), len(ratios)))
-    return found
+            pairs = [(median(before[equal]), median(after[equal])) for equal in after if equal in before]
+            if change and len(pairs) >= LEAST_PAIRS:
+                cases.append(
+                    Observed(
+                        benchmark, cluster, net, disk, change, disks, speed=float(cores) / CORES,
+                        before_s=median(before_s for before_s, _ in pairs),
+                        after_s=median(after_s for _, after_s in pairs),
+                        ratio=median(after_s / before_s for before_s, after_s in pairs), pairs=len(pairs),
+                    )
+                )  # fmt: skip
+    return cases
 
 
 def change_of(disk: str) -> tuple[str, int]:
@@ -205,7 +225,8 @@ def scored(cases: Sequence[Observed], by_change: Mapping[tuple[str, str], Foreca
     return [
         Scored(
             benchmark=case.benchmark, cluster=case.cluster, net=case.net, disk=case.disk, pairs=case.pairs,
-            observed=case.ratio, forecast=forecast.ratio(case.disks, case.speed), low=low, high=high,
+            observed=case.ratio, before_s=case.before_s, after_s=case.after_s, base_s=forecast.base_s,
+            other_s=forecast.other_s, forecast=forecast.ratio(case.disks, case.speed), low=low, high=high,
             without_delay=forecast.without_delay, old=forecast.old_ratio, other_cluster=_elsewhere(case, cases),
         )
         for case in cases
@@ -277,19 +298,84 @@ def _factor(ratio: float, case: Scored) -> float:
 def ordered(cases: Sequence[Scored]) -> tuple[int, int]:
     """How many pairs of jobs with the same change are in the order of the table, of those that differ by a tenth."""
     right = of = 0
-    for one, other in combinations(cases, 2):
-        same = (one.cluster, one.net, one.disk) == (other.cluster, other.net, other.disk)
-        if same and abs(log(one.observed / other.observed)) >= log(1 / (1 - GAIN)):
+    for case, other in combinations(cases, 2):
+        same = (case.cluster, case.net, case.disk) == (other.cluster, other.net, other.disk)
+        if same and abs(log(case.observed / other.observed)) >= log(1 / (1 - GAIN)):
             of += 1
-            right += (one.forecast < other.forecast) == (one.observed < other.observed)
+            right += (case.forecast < other.forecast) == (case.observed < other.observed)
     return right, of
+
+
+def cost_rows(cases: Iterable[Scored]) -> list[list[str]]:
+    """What a GB costs in processor capacity on SSDs, and one disk beside that, in the table and in the run.
+
+    Of the jobs whose input is known; the run's disk at the speed that its profile has.
+    """
+    table = []
+    for case in cases:
+        if case.disk == "SSD" and case.benchmark in NODE_GB:
+            gb = NODE_GB[case.benchmark]
+            seconds = [
+                CORES * case.after_s / gb, CORES / PART * case.other_s / PART_GB, (case.before_s - case.after_s) / gb,
+                (case.base_s - case.other_s) / PART / PART_GB,
+            ]  # fmt: skip
+            table.append([case.benchmark, f"{case.cluster}, {case.net}", *(f"{value:.0f} s" for value in seconds)])
+    return table
+
+
+def chart(score: Path = SCORE) -> str:
+    """Each case's ratio as a dot, and its forecast as a tick in its interval, as SVG."""
+    cases = sorted(_kept(score), key=lambda case: (case.observed, case.benchmark))
+    left, width, row, top = 190.0, 760.0, 24.0, 78.0
+    bottom = top + row * len(cases)
+    greatest = 0.5 * ceil(2 * max(1.0, *(max(case.high, case.observed) for case in cases)))
+
+    def x(ratio: float) -> float:
+        return left + ratio / greatest * (width - left - 20)
+
+    parts = [
+        text(0, 16, "Time after the change over the time on one disk", 'font-weight="600" font-size="14"'),
+        text(0, 38, "dot: on the cluster; bar and tick: forecast with its interval; dashed: a tenth saved"),
+    ]
+    for tick in range(int(4 * greatest) + 1):
+        parts.append(f'<path d="M{x(tick / 4)},{top - 12}V{bottom}" stroke="{FAINT}"/>')
+        parts.append(text(x(tick / 4), bottom + 18, f"{tick / 4:g}", 'text-anchor="middle"'))
+    parts.append(f'<path d="M{x(1 - GAIN)},{top - 12}V{bottom}" stroke="{INK}" stroke-dasharray="4 3"/>')
+    for number, case in enumerate(cases):
+        y = top + row * number
+        parts += [
+            text(0, y + 4, f"{case.benchmark}, {case.net}, {case.disk}"),
+            rect(x(case.low), y - 4, x(case.high) - x(case.low), 8, BLUE, 0.35),
+            rect(x(case.forecast) - 1.5, y - 8, 3, 16, BLUE),
+            f'<circle cx="{x(case.observed)}" cy="{y}" r="5" fill="{VERMILION}"/>',
+        ]
+    return figure(bottom + 26, parts, "ratios of times, and their forecasts", "chart", width)
+
+
+def headline(score: Path = SCORE) -> str:
+    """The score in a sentence."""
+    cases = _kept(score)
+    (_, _, factor, *_), (_, _, no_difference, *_) = source_rows(cases)[:2]
+    return (
+        f"A forecast of that table was off by a factor of {factor} in the median ({no_difference} if one guesses no "
+        f"difference), and its intervals hold {_within(cases)}."
+    )
+
+
+def _within(cases: Sequence[Scored]) -> str:
+    covered = sum(case.low <= case.observed <= case.high for case in cases)
+    return f"{covered} of {len(cases)} ratios ({percent(covered / len(cases))})"
+
+
+def _kept(score: Path) -> list[Scored]:
+    return [Scored.model_validate(case) for case in json.loads(score.read_text(encoding="utf-8"))["cases"]]
 
 
 def block(score: Path = SCORE) -> str:
     """What the page says of the score that is kept, as Markdown."""
     if not score.exists():
         return "No result yet: the forecast was not scored."
-    cases = [Scored.model_validate(case) for case in json.loads(score.read_text(encoding="utf-8"))["cases"]]
+    cases = _kept(score)
     rows = [
         [
             case.benchmark, f"{case.cluster}, {case.net}", case.disk, str(case.pairs), f"{case.observed:.2f}",
@@ -299,18 +385,19 @@ def block(score: Path = SCORE) -> str:
         for case in sorted(cases, key=lambda case: -abs(log(case.forecast / case.observed)))
     ]  # fmt: skip
     right, of = ordered(cases)
-    covered = sum(case.low <= case.observed <= case.high for case in cases)
     missed = sum(case.missed_gain for case in cases)
-    within = f"{covered} of {len(cases)} ratios ({percent(covered / len(cases))})"
     goal = "is" if goal_met(cases) else "is not"
     summary = (
-        f"The goal for the median factor {goal} met. "
-        f"The intervals hold {within}. Of {of} pairs of jobs that differ by a tenth, {right} are in the right order. "
-        f"In {missed} cases no gain was to be expected where more than 10 % was saved."
+        f"The goal for the median factor {goal} met. The intervals hold {_within(cases)}. Of {of} pairs of jobs that "
+        f"differ by a tenth, {right} are in the right order. In {missed} cases no gain was to be expected where more "
+        "than 10 % was saved."
     )
     sources = ["ratio by", "cases", "median factor off", "forecast's on these", "90th percentile", "10 % rightly said"]
     columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]
-    return "\n\n".join([_table(sources, source_rows(cases)), summary, _table(columns, rows)])
+    costs = ["job", "where", "processors for a GB, table", "run", "one disk's for a GB, table", "run"]
+    return "\n\n".join([
+        _table(sources, source_rows(cases)), summary, _table(columns, rows), _table(costs, cost_rows(cases)),
+    ])  # fmt: skip
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -342,11 +429,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.command == "forecast":
         old = None if arguments.old is None else RunFolder(arguments.old)
-        made: dict[str, Any] = {"forecasts": [one.model_dump() for one in forecasts(RunFolder(arguments.run), old)]}
-        FORECASTS.write_text(json_text(made, indent=1) + "\n", encoding="utf-8")
+        made = [forecast.model_dump() for forecast in forecasts(RunFolder(arguments.run), old)]
+        FORECASTS.write_text(json_text({"forecasts": made}, indent=1) + "\n", encoding="utf-8")
         return
     kept = json.loads(FORECASTS.read_text(encoding="utf-8"))["forecasts"]
-    by_change = {(one["benchmark"], one["change"]): Forecast.model_validate(one) for one in kept}
+    by_change = {(made["benchmark"], made["change"]): Forecast.model_validate(made) for made in kept}
     commit = _committed(FORECASTS)
     with arguments.file.open(encoding="utf-8", newline="") as file:
         cases = scored(observed(csv.DictReader(file)), by_change)

@@ -3,8 +3,8 @@
 All data lie in `docs/results`. From `studies.json`: `studies.svg`, the headlines, the tables of the score, of the
 findings and of the statements. From `causes.json`: the tables of the runs that show causes. From `studies-null.json`
 (benchmarks/studies_null.py): the table of runs without any effect. From `drive-speed.json`
-(benchmarks/agreement_by_drive_speed.py), once it is there: the tables and the chart by the speed of drives. From
-`aloja-score.json` (benchmarks/aloja.py), once it is there: how well a public table was forecast.
+(benchmarks/agreement_by_drive_speed.py): the tables and the chart by the speed of drives. From
+`aloja-score.json` (benchmarks/aloja.py): how well a public table was forecast.
 """
 
 import json
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.aloja import block as aloja_score
+from benchmarks.aloja import chart as aloja_chart
+from benchmarks.aloja import headline as aloja_headline
 from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.comparison import Judged
@@ -53,6 +55,7 @@ def documents() -> dict[Path, str]:
     charts = {} if speeds is None else {RESULTS / CHART_FILE: standalone(speed_svg(at_speeds(speeds)))}
     return {
         RESULTS / "studies.svg": standalone(overview_svg(known)),
+        RESULTS / "aloja.svg": standalone(aloja_chart()),
         **charts,
     }
 
@@ -295,5 +298,6 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies null runs": _null_runs,
     "studies drive speed": _drive_speed,
     "aloja": aloja_score,
+    "aloja headline": aloja_headline,
 }
 """What makes each block's text, by its name in the pages."""

@@ -161,3 +161,10 @@ def test_a_saving_without_an_interval_is_no_forecast(tmp_path, monkeypatch):
         monkeypatch.setattr(aloja, "BENCHMARKS", {"terasort": "terasort"})
         with pytest.raises(SystemExit, match="the saving of terasort on ssd in aloja has no interval"):
             forecasts(RunFolder(tmp_path / "aloja"), None)
+
+
+def test_what_a_gb_costs_is_told_of_the_table_and_of_the_run():
+    (case,) = scored(observed(a_table()), BY_CHANGE)
+    assert (case.before_s, case.after_s) == (220, 110)
+    assert aloja.cost_rows([case]) == [["sort", "m1, ETH", "41 s", "147 s", "3 s", "10 s"]]
+    assert aloja.cost_rows(scored(observed(a_table("kmeans")), BY_CHANGE)) == []  # what it reads is not known
