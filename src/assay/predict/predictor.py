@@ -102,10 +102,11 @@ def lies_on(demand: DriveDemand) -> str:
     return f"{lies}{of_several} on {drive}"
 
 
-def predictions(run: MeasuredRun) -> list[DrivePrediction]:
+def predictions(run: MeasuredRun, error_95: float = ERROR_95) -> list[DrivePrediction]:
     """The times of all groups of like trials whose demands on other drives are known.
 
-    Of trials on several kinds of machine those on the first count.
+    Of trials on several kinds of machine those on the first count. `error_95` is the error of a predicted time, as a
+    natural logarithm, that 95 % of predictions do not exceed.
     """
     by_id = {summary.id: summary for summary in run.trials if is_valid(summary)}
     machines = Trials.of(run.trials).machine_by_trial
@@ -117,10 +118,12 @@ def predictions(run: MeasuredRun) -> list[DrivePrediction]:
             group = groups.setdefault(tuple(levels.items()), [])
             if not group or machines[group[0][0].id] == machines[summary.id]:
                 group.append((summary, demand))
-    return [_prediction(group, run.plan.worth, run.plan.prior.deviation) for group in groups.values()]
+    return [_prediction(group, run.plan.worth, run.plan.prior.deviation, error_95) for group in groups.values()]
 
 
-def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float, deviation: float) -> DrivePrediction:
+def _prediction(
+    group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float, deviation: float, error_95: float
+) -> DrivePrediction:
     """The mean of a group, with its interval; `deviation` is that of the logarithm of one trial's time.
 
     No drive can leave the interval of the ratio to the measured time: a job gains no more than the time that its drives
@@ -134,8 +137,8 @@ def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float,
     most_gained = fmean(sum(sum(stage.busy_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
     most_lost = fmean(sum(sum(stage.busy_there_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
     apart = exp(NORMAL_95 * spread)
-    low = max(exp(ratio - ERROR_95), 1 - most_gained) / apart
-    high = min(exp(ratio + ERROR_95), 1 + most_lost) * apart
+    low = max(exp(ratio - error_95), 1 - most_gained) / apart
+    high = min(exp(ratio + error_95), 1 + most_lost) * apart
     noise = NORMAL_95 * deviation / sqrt(len(trials))
     mean_s = fmean(trial.elapsed_s for trial in trials)
     predicted_s = fmean(trial.predicted_s for trial in trials)
@@ -148,7 +151,7 @@ def _prediction(group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float,
     elif not reason and low_s > (1 - worth) * mean_s:
         verdict = "not worth it"
     if not surer:
-        surer = "repeat the trials" if NORMAL_95 * spread > ERROR_95 else "run it on that drive, emulated"
+        surer = "repeat the trials" if NORMAL_95 * spread > error_95 else "run it on that drive, emulated"
     factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
     placement = summary.trial.placement.name
     return DrivePrediction(factors, placement, demand, trials, low_s, high_s, verdict, reason, surer)
