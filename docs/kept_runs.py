@@ -22,8 +22,10 @@ import pyarrow
 from pyarrow import compute, parquet
 
 from assay.model.doubt import DOUBTS
+from assay.model.trial import ZERO_DELAY
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
+from assay.record.request_log import REQUESTS
 from assay.report.analysis import RunAnalysis, analyse, read_run
 from assay.report.bias import bias_text
 from assay.stats.changes import others_and_level, question_of
@@ -40,13 +42,16 @@ SHOWN_PATH = "/data/assay"
 REPORT = ("-m", "assay", "report")
 
 
-def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
+def keep(run: Path, name: str, hidden: Iterable[str] = (), *, requests: bool = False) -> Path:
     """Pack what a kept run has of a run folder. The archive's bytes depend on their content alone.
+
+    `requests` packs those to drives with delays, too.
 
     Paths that begin with a `hidden` path become paths below SHOWN_PATH: a machine's folders are nobody's business.
     """
     archive = RESULTS / f"{name}.tar.xz"
-    files = sorted(file for file in run.rglob("*") if file.name in KEPT)
+    kept = (*KEPT, REQUESTS) if requests else KEPT
+    files = sorted(file for file in run.rglob("*") if file.name in kept and not _is_without_delays(file))
     with tarfile.open(archive, "w:xz", preset=9) as packed:
         for file in files:
             content = _without(file, [*hidden])
@@ -54,6 +59,11 @@ def keep(run: Path, name: str, hidden: Iterable[str] = ()) -> Path:
             member.size = len(content)
             packed.addfile(member, BytesIO(content))
     return archive
+
+
+def _is_without_delays(file: Path) -> bool:
+    """Whether it has the requests to a drive without delays, from which nothing is predicted."""
+    return file.name == REQUESTS and file.parent.name.endswith(ZERO_DELAY)
 
 
 def _without(file: Path, hidden: Sequence[str]) -> bytes:

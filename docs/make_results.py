@@ -32,10 +32,6 @@ from benchmarks.likely import Case as LikelyCase
 from benchmarks.likely import cases as likely_cases
 from benchmarks.likely import rows as likely_rows
 from benchmarks.likely import verdict_rows as likely_verdict_rows
-from benchmarks.prediction import COLUMNS as PREDICTION_COLUMNS
-from benchmarks.prediction import cases as prediction_cases
-from benchmarks.prediction import covered, worst
-from benchmarks.prediction import rows as prediction_rows
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
     SAVED_COLUMNS,
@@ -65,6 +61,8 @@ from docs.kept_runs import (
     printed,
     unpacked,
 )
+from docs.make_predictions import BLOCKS as PREDICTION_BLOCKS
+from docs.make_predictions import PREDICTED_RUNS
 from docs.make_studies import BLOCKS, documents
 
 from assay.cli.context import find_installation
@@ -433,24 +431,6 @@ def triage_looseness() -> str:
     return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
 
 
-PREDICTED_RUNS = (
-    "a-a", "before-you-buy", "engines", "engines-terasort", "engines-three-nodes", "hbase-log-on-ssd", "quickstart",
-    "quickstart-by-memory-first", "quickstart-half-cpu", "spark-memory", "spark-second-disk",
-)  # fmt: skip
-"""The kept runs with two placements or more on emulated drives, on clusters of full speed."""
-
-
-def prediction() -> str:
-    """How well the network of queues foretells times on drives whose busy time is known."""
-    cases = []
-    for name in PREDICTED_RUNS:
-        with unpacked(name) as folder:
-            cases += prediction_cases(name, RunFolder(folder).records()[0])
-    within = f"{covered(cases)} of {len(cases)} cases lie within the interval that the other runs' cases give."
-    table = _table([*PREDICTION_COLUMNS], [[*row] for row in prediction_rows(cases)])
-    return f"{table}\n\n{within} The worst:\n\n{_table(['run', 'job', 'from', 'to', 'error'], worst(cases, 5))}"
-
-
 @cache
 def _likely_cases() -> Sequence[LikelyCase]:
     profiles = find_installation().profiles
@@ -542,7 +522,6 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "older conditions": older_conditions,
     "a a": a_a,
     "known effects": known_effects,
-    "prediction": prediction,
     "likely": likely,
     "likely verdicts": likely_verdicts,
     "triage truth": triage_truth,
@@ -555,6 +534,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     "triage example head": triage_example_head,
+    **PREDICTION_BLOCKS,
     **BLOCKS,
 }
 """What makes each result's text, by the name in the pages."""
@@ -567,10 +547,11 @@ def main() -> None:
     keeping = commands.add_parser("keep", help="pack a run folder's plan, records and tasks first")
     keeping.add_argument("run", type=Path)
     keeping.add_argument("name")
+    keeping.add_argument("--requests", action="store_true", help="and the requests to drives, which predictions replay")
     keeping.add_argument("--hide", action="append", default=[], help="a folder of this machine that is named otherwise")
     arguments = parser.parse_args()
     if arguments.command == "keep":
-        keep(arguments.run, arguments.name, arguments.hide)
+        keep(arguments.run, arguments.name, arguments.hide, requests=arguments.requests)
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if (made := filled(text)) != text:

@@ -58,7 +58,7 @@ def test_a_run_predicts_the_drives_of_its_plan_and_says_which_it_can_not(tmp_pat
     predict_planned(folder, find_installation(), console)
     assert {demand.drive.name for demand in read_demands(folder)} == {"nvme"}
     assert (
-        "log-nvme is not predicted: no request of trial 0001-triangles-disk is of role 'log'" in console.export_text()
+        "log-nvme is not predicted: no request of a trial with placement disk is of role 'log'" in console.export_text()
     )
 
 

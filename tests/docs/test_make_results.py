@@ -5,9 +5,11 @@ import tarfile
 
 import pyarrow
 import pytest
+from benchmarks.prediction import error_95, ranges_seen
 from benchmarks.triage_truth import cases_of
 from docs.kept_runs import RESULTS, ROOT, decision_lines, doubts_line, keep, unpacked
 from docs.make_picture import PICTURE, shown_words
+from docs.make_predictions import kept_cases, known_cases
 from docs.make_results import (
     RESULT_TEXTS,
     against_k1,
@@ -20,6 +22,10 @@ from docs.make_results import (
     pages,
 )
 from pyarrow import parquet
+
+from assay.cli.context import find_installation
+from assay.media.emulated.emulator import Emulator
+from assay.predict import predictor
 
 pytestmark = pytest.mark.slow
 QUOTING = [page for page in pages() if named(page.read_text(encoding="utf-8"))]
@@ -51,7 +57,7 @@ def test_a_page_with_another_number_is_noticed():
 
 
 def test_packing_a_kept_run_again_changes_nothing(tmp_path):
-    archive = next(RESULTS.glob("*.tar.xz"))
+    archive = RESULTS / "quickstart.tar.xz"
     name = archive.name.removesuffix(".tar.xz")
     before = archive.read_bytes()
     with unpacked(name) as run:
@@ -79,6 +85,28 @@ def test_a_kept_run_has_its_tasks_and_no_hidden_path(tmp_path, monkeypatch):
     keep(tmp_path / "run", "whole")
     with unpacked("whole") as run:
         assert next(run.rglob("tasks.parquet")).read_bytes() == (trial / "tasks.parquet").read_bytes()
+
+
+def test_the_requests_to_drives_with_delays_are_kept_where_that_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("docs.kept_runs.RESULTS", tmp_path)
+    for trial in ("0001-sort-hdd", "0002-sort-zero-delay"):
+        folder = tmp_path / "run" / "trials" / trial
+        folder.mkdir(parents=True)
+        parquet.write_table(pyarrow.table({"bytes": [1]}), folder / "requests.parquet")
+    for requests, names in ((False, []), (True, ["0001-sort-hdd"])):
+        keep(tmp_path / "run", "kept", requests=requests)
+        with unpacked("kept") as run:
+            assert [file.parent.name for file in run.rglob("requests.parquet")] == names
+
+
+@pytest.mark.skipif(Emulator(find_installation()).missing() is not None, reason="the emulator is not built")
+def test_the_parameters_of_predictions_follow_from_the_kept_runs():
+    """`docs/make_predictions.py` prints them."""
+    cases, _ = kept_cases()
+    assert error_95(known_cases(), cases) == predictor.ERROR_95
+    if cases:
+        depth, request_bytes = (seen[1:] for seen in (predictor.DEPTH, predictor.REQUEST_BYTES))
+        assert ranges_seen(cases) == [depth, request_bytes]
 
 
 def test_the_bounds_of_triage_can_be_worked_out_again_from_a_kept_run(tmp_path, monkeypatch):

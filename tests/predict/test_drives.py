@@ -81,6 +81,19 @@ def test_data_of_other_roles_stay_on_their_drive(run):
     assert demand.stages[0].busy_there_s == (pytest.approx(4), 0)
 
 
+def test_a_trial_without_data_of_a_role_asks_nothing_of_its_drive_where_another_trial_has_some(tmp_path):
+    folder = write_run(tmp_path / "run", a_log(8))
+    trial = a_trial(3, repetition=3)
+    folder.replace_plan(folder.plan().model_copy(update={"trials": (*folder.plan().trials, trial)}))
+    folder.write(TrialResult(a_record(trial, 10.1), requests=[a_log(8, roles=("input", "output"))]))
+    without, _, with_output = demands(folder, share=0.1, roles=("output",))
+    assert (without.replaced, without.stages[0].busy_there_s) == ((), (pytest.approx(8), 0))
+    assert (with_output.replaced, with_output.stages[0].busy_there_s) == (
+        ("disk",),
+        (pytest.approx(4), pytest.approx(0.4)),
+    )
+
+
 def test_the_busiest_node_counts(run):
     demand, _ = demands(run(a_log(3, "a/disk"), a_log(5, "b/disk")), share=0.1)
     assert demand.stages[0].busy_s == (pytest.approx(5),)
@@ -132,7 +145,11 @@ def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path,
     ("logs", "options", "reason"),
     [
         ((), {}, "has no log of the requests to its drives; run the experiment with `keep_requests: true`"),
-        ((a_log(5),), {"roles": ("log",)}, "no request .* of role 'log'; its roles are input"),
+        (
+            (a_log(5),),
+            {"roles": ("log",)},
+            "no request of a trial with placement disk is of role 'log'; their roles are input",
+        ),
         ((a_log(5),), {"placement": "tape"}, "has no placement 'tape'; it has disk"),
         ((a_log(5, dropped=3),), {}, "3 requests are missing"),
     ],

@@ -127,6 +127,20 @@ def test_outside_of_what_was_seen_nothing_is_known(changes, reason):
     assert reason in prediction.reason
 
 
+def test_a_job_without_data_of_a_role_takes_as_long_wherever_that_lies():
+    (prediction,) = predicted(
+        a_demand((10, 9, (9, 0.0)), drive=DRIVE.model_copy(update={"roles": ("output",)}), replaced=())
+    )
+    assert prediction.predicted_s == pytest.approx(10)
+    assert prediction.basis == "from a trial on disk alone: data of output on one a drive"
+
+
+def test_the_error_of_the_interval_may_be_another():
+    run = a_measured_run(a_plan(), [a_record()])._replace(demands=[a_demand((10, 9, 3))])
+    (narrow,), (wide,) = predictions(run, 0.01), predictions(run, 0.3)
+    assert wide.low_s < narrow.low_s < narrow.predicted_s == wide.predicted_s < narrow.high_s < wide.high_s
+
+
 def test_demands_of_an_earlier_record_or_of_a_trial_that_is_gone_are_left_out():
     assert predicted(a_demand((9, 8, 1)), a_demand((10, 8, 1), trial="0009-triangles-disk")) == []
 

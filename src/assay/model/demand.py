@@ -57,9 +57,10 @@ class StageDemand(Frozen):
 class DriveDemand(Frozen):
     """What a trial asked of its drives, and would ask of another drive that replaces some of them.
 
-    `title` is the other drive's, `replaced` are the media whose data, or those of the roles, it holds. `elapsed_s` is
-    the trial's time. `depth` is how many requests a drive of its own had under way when one arrived, on average, and
-    `request_bytes` the mean size of a request; both of the drive with the most requests.
+    `title` is the other drive's, `replaced` are the media whose data, or those of the roles, it holds; none where the
+    trial has no data of them. `elapsed_s` is the trial's time. `depth` is how many requests a drive of its own had
+    under way when one arrived, on average, and `request_bytes` the mean size of a request; both of the drive with the
+    most requests.
     """
 
     trial: str

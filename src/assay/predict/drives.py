@@ -29,9 +29,9 @@ def demands_on(
 ) -> list[DriveDemand]:
     """What all valid trials of one placement would ask of another drive, whose profile is known.
 
-    By default the first placement of the plan. Raises BadInputError where the run kept no requests, where the placement
-    or a role is unknown, where it is not known how much slower the drive is to be, or where times are those of a scale
-    model.
+    By default the first placement of the plan. A trial that has no data of the drive's roles asks nothing of it. Raises
+    BadInputError where the run kept no requests, where the placement is unknown, where no trial has data of a role,
+    where it is not known how much slower the drive is to be, or where times are those of a scale model.
     """
     plan = folder.plan()
     summaries, _ = summaries_of(folder, plan)
@@ -42,17 +42,29 @@ def demands_on(
     valid = [summary for summary in summaries if summary.trial.placement.name == chosen and is_valid(summary)]
     if not valid:
         raise BadInputError(f"{folder.path} has no valid trial with placement {chosen}, so nothing can be predicted")
-    return [_demand(folder, summary, drive, profile, replay) for summary in valid]
+    demands: list[DriveDemand] = []
+    known: set[str] = set()
+    for summary in valid:
+        logs = folder.requests(summary.id)
+        known.update(role for log in logs.values() for role in log.roles)
+        demands.append(_demand(folder, summary, logs, drive, profile, replay))
+    for role in drive.roles:
+        if role not in known:
+            raise BadInputError(
+                f"no request of a trial with placement {chosen} is of role {role!r}; their roles are "
+                f"{', '.join(sorted(known))}"
+            )
+    return demands
 
 
 def _demand(
-    folder: RunFolder, summary: TrialSummary, drive: OtherDrive, profile: DriveProfile, replay: Replay
-) -> DriveDemand:
+    folder: RunFolder, summary: TrialSummary, logs: Mapping[str, Requests], drive: OtherDrive, profile: DriveProfile,
+    replay: Replay,
+) -> DriveDemand:  # fmt: skip
     trial, record = summary.trial, folder.record(summary.id)
     if record.modelled:
         raise BadInputError(f"trial {trial.id} ran on a scale model: predict from trials on a cluster of full speed")
-    logs = folder.requests(trial.id)
-    _check(logs, drive.roles, trial)
+    _check(logs, trial)
     names, spans = _stages(record, folder.attempts(trial))
     elapsed_s = summary.elapsed_s or 0.0
     roles = drive.roles or None
@@ -107,8 +119,8 @@ def _of_node(
     return list(zip(*before, strict=True)), list(zip(*there, strict=True))
 
 
-def _check(logs: Mapping[str, Requests], roles: Collection[str], trial: Trial) -> None:
-    """Raise BadInputError where a trial's logs can't be replayed, or lack a role."""
+def _check(logs: Mapping[str, Requests], trial: Trial) -> None:
+    """Raise BadInputError where a trial's logs can't be replayed."""
     if not logs:
         cure = "run the experiment with `keep_requests: true`"
         if trial.keep_requests:
@@ -116,12 +128,6 @@ def _check(logs: Mapping[str, Requests], roles: Collection[str], trial: Trial) -
         raise BadInputError(
             f"trial {trial.id} can't be predicted from: its record has no log of the requests to its drives; {cure}"
         )
-    known = {role for log in logs.values() for role in log.roles}
-    for role in roles:
-        if role not in known:
-            raise BadInputError(
-                f"no request of trial {trial.id} is of role {role!r}; its roles are {', '.join(sorted(known))}"
-            )
     if dropped := sum(log.dropped for log in logs.values()):
         raise BadInputError(
             f"{dropped} requests are missing from the log of trial {trial.id}, so that it can't be replayed"

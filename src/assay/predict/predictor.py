@@ -18,7 +18,7 @@ NAME = "replay"
 """What reports call this predictor."""
 ERROR_95 = 0.21
 """Of 95 % of the kept runs' cases the predicted time was off by at most this factor, as a natural logarithm
-(`benchmarks/prediction.py`): 23 % more, or 19 % less."""
+(`docs/make_predictions.py` prints it and the ranges below): 23 % more, or 19 % less."""
 NORMAL_95 = 1.96
 
 
@@ -97,7 +97,7 @@ def lies_on(demand: DriveDemand) -> str:
     """What data lie on the other drive, in a few words."""
     lies = f"data of {', '.join(demand.drive.roles)}" if demand.drive.roles else "all data"
     drive = demand.title if demand.drive.shared_by else f"one {demand.title}"  # a title has the part of a shared drive
-    *others, last = demand.replaced
+    *others, last = demand.replaced or ("",)  # a trial may have no data of these roles
     of_several = f" of {', '.join(others)} and {last} together" if others else ""
     return f"{lies}{of_several} on {drive}"
 

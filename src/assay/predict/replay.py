@@ -38,6 +38,8 @@ def busy_elsewhere_s(
             rows[name] = getattr(log, name)[chosen]
         records.append(rows)
     asked = np.concatenate(records)
+    if not len(asked):
+        return [0.0 for _ in spans]
     asked = asked[np.argsort(asked["arrived_ns"], kind="stable")]
     answered = np.frombuffer(replay(drive, asked.tobytes()), RECORD)
     return _busy_s(asked["arrived_ns"], answered["arrived_ns"], answered["latency_ns"], spans)
