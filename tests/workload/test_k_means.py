@@ -463,17 +463,3 @@ def test_single_points_are_those_of_the_whole(count):
     points = GeneratedPoints(count, 7, 3)
     places = np.unique([0, count - 1, count // 2, min(count - 1, 131_072), min(count - 1, 131_071)])[::-1]
     assert np.array_equal(points.at(places), np.concatenate(list(points.chunks()))[places])
-
-
-@pytest.mark.parametrize("offset", [0.0, 100.0, 1e9, 1e200])
-@pytest.mark.parametrize("repeats", [1, 6])
-def test_the_nearest_centre_is_that_of_all_distances_whatever_is_computed_first(offset, repeats):
-    from scipy.spatial.distance import cdist
-
-    drawn_points = np.random.default_rng(1).random((300, 7))
-    given, centres = drawn_points[60:] + offset, np.repeat(drawn_points[:60], repeats, axis=0) + offset
-    with np.errstate(over="ignore"):
-        labels, squares = nearest(given, centres)
-        expected = cdist(given, centres, "sqeuclidean")
-    assert squares == pytest.approx(expected.min(axis=1))
-    assert labels.tolist() == (expected <= expected.min(axis=1)[:, None] * (1 + k_means.TIE)).argmax(axis=1).tolist()

@@ -36,7 +36,6 @@ from assay.workload.base import (
 TIE = 1e-12
 # So many distances at once.
 _DISTANCES = 1 << 21
-_ROUNDING, _MOST_CANDIDATES = 1e-9, 4
 
 
 class Iterations(NamedTuple):
@@ -59,37 +58,12 @@ def nearest(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], Floats]
     """
     from scipy.spatial.distance import cdist
 
-    candidates = _candidates(points, centres)
-    if candidates is not None:
-        of_point, of_centre = candidates
-        squares = ((points[of_point] - centres[of_centre]) ** 2).sum(axis=1)
-        begins = np.searchsorted(of_point, np.arange(len(points)))
-        least = np.minimum.reduceat(squares, begins)
-        equal = np.flatnonzero(squares <= (least * (1 + TIE))[of_point])
-        return of_centre[equal[np.searchsorted(of_point[equal], np.arange(len(points)))]], least
     squares = cdist(points, centres, "sqeuclidean")
     least = squares.min(axis=1)
     # All distances would be equal, and the lowest index as good as any.
     if not np.isfinite(least).all():
         raise AssayError("a point is so far from all centres that the square of its distance is beyond a double")
     return (squares <= (least * (1 + TIE))[:, None]).argmax(axis=1), least
-
-
-def _candidates(points: Floats, centres: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Pairs of a point and a centre that may be its nearest, in order, at least one of each point.
-
-    They are found by products of matrices, with roundings but far faster. None where these tell too little: numbers
-    beyond a double, or far larger than their differences.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes, centre_sizes = (np.einsum("ij,ij->i", side, side) for side in (points, centres))
-        squares = points @ (-2 * centres.T)
-        squares += centre_sizes  # less those of the points
-        most = squares.min(axis=1) + _ROUNDING * (sizes + centre_sizes.max())
-    if not np.isfinite(most).all():
-        return None
-    of_point, of_centre = np.nonzero(squares <= most[:, None])
-    return None if len(of_point) > _MOST_CANDIDATES * len(points) else (of_point, of_centre)
 
 
 def iterate(points: Points, start: Floats, iterations: int) -> Iterations:
