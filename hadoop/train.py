@@ -21,7 +21,7 @@ from assay.model.layout import Layout
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
 from assay.platform.daemon import last_words
-from assay.platform.distribution import Distribution, bundled, find_java, training_starts
+from assay.platform.distribution import Distribution, archive_stamp, bundled, find_java, training_starts
 from assay.platform.embedded import EmbeddedCluster
 from assay.store.hdfs import NAMENODE
 
@@ -119,7 +119,7 @@ def _dump(distribution: Distribution, folder: Path, classes: str, scratch: Path)
     if done.returncode != 0 or not archive.is_file():
         raise AssayError(f"the JVM made no class-data archive: {last_words(log)}")
     archive.replace(folder / "classes.jsa")
-    (folder / "classes.java").write_text(distribution.java.fingerprint + "\n")
+    (folder / "classes.java").write_text(archive_stamp(distribution.java, folder.resolve()))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,21 @@
 """Hadoop and Java are found, or missed with a sentence that says how to mend it."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.platform.distribution import bundled, check_codecs, check_jvm_options, find_distribution, find_java
+from assay.platform.distribution import (
+    archive_stamp,
+    bundled,
+    check_codecs,
+    check_jvm_options,
+    find_distribution,
+    find_java,
+)
 
 
 def make_java(home, version="17.0.15"):
@@ -73,13 +81,17 @@ def test_bundled_jars_know_their_version(tmp_path, java):
     assert "no class-data archive" in found.archive_note
 
 
-def test_an_archive_of_another_java_is_not_used(tmp_path, java):
+def test_an_archive_of_another_java_or_a_copied_checkout_is_not_used(tmp_path, java):
     folder = make_jars(tmp_path / "hadoop")
     (folder / "classes.jsa").touch()
     (folder / "classes.java").write_text("somebody else's\n")
     assert "another Java" in bundled(folder, java).archive_note
-    (folder / "classes.java").write_text(java.fingerprint + "\n")
+    (folder / "classes.java").write_text(archive_stamp(java, folder))
     assert bundled(folder, java).archive == folder / "classes.jsa"
+    copied = tmp_path / "copied"
+    shutil.copytree(folder, copied)
+    assert "another folder" in bundled(copied, java).archive_note
+    assert bundled(copied, java).archive is None
 
 
 def installation(tmp_path, home):

@@ -175,13 +175,24 @@ def bundled(folder: Path, java: Java) -> Distribution:
     note = ""
     if not archive.is_file() or not made_for.is_file():
         note = "no class-data archive was made for the bundled jars"
-    elif made_for.read_text(encoding="utf-8").strip() != java.fingerprint:
-        note = f"the class-data archive was made for another Java than {java.version} in {java.home}"
+    elif made_for.read_text(encoding="utf-8") != archive_stamp(java, folder):
+        note = (
+            f"the class-data archive was made for another Java than {java.version} in {java.home}, or in another "
+            f"folder than {folder}"
+        )
     return Distribution(
         version=version, java=java, jars=jars, extras=folder / "extras", classpath=(f"{jars}/*",), pathing_jar=pathing,
         formatted_name=name if (name / "current" / "VERSION").is_file() else None,
         archive=None if note else archive, archive_note=note,
     )  # fmt: skip
+
+
+def archive_stamp(java: Java, folder: Path) -> str:
+    """What a class-data archive is made for: a Java, and the jars' folder, which Java compares with their path.
+
+    In a copied or moved checkout Java refuses the archive in silence; processes then start later and take more memory.
+    """
+    return f"{java.fingerprint} {folder}\n"
 
 
 def _version(folder: Path) -> str | None:
