@@ -386,11 +386,13 @@ def block(score: Path = SCORE) -> str:
     ]  # fmt: skip
     right, of = ordered(cases)
     missed = sum(case.missed_gain for case in cases)
-    goal = "is" if goal_met(cases) else "is not"
+    nearer = [row[0] for row in source_rows(cases)[1:] if row[2] != "-" and row[2] < row[3]]
+    goal = "is met" if goal_met(cases) else "is not met"
+    beside = f", and nearer in the median than the forecast: {'; '.join(nearer)}" if nearer else ""
     summary = (
-        f"The goal for the median factor {goal} met. The intervals hold {_within(cases)}. Of {of} pairs of jobs that "
-        f"differ by a tenth, {right} are in the right order. In {missed} cases no gain was to be expected where more "
-        "than 10 % was saved."
+        f"The goal for the median factor {goal}{beside}. The intervals hold {_within(cases)}. Of {of} pairs of jobs "
+        f"that differ by a tenth, {right} are in the right order. In {missed} cases no gain was to be expected where "
+        "more than 10 % was saved."
     )
     sources = ["ratio by", "cases", "median factor off", "forecast's on these", "90th percentile", "10 % rightly said"]
     columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]

@@ -168,3 +168,14 @@ def test_what_a_gb_costs_is_told_of_the_table_and_of_the_run():
     assert (case.before_s, case.after_s) == (220, 110)
     assert aloja.cost_rows([case]) == [["sort", "m1, ETH", "41 s", "147 s", "3 s", "10 s"]]
     assert aloja.cost_rows(scored(observed(a_table("kmeans")), BY_CHANGE)) == []  # what it reads is not known
+
+
+def test_the_summary_names_the_baselines_that_were_nearer(tmp_path):
+    (case,) = scored(observed(a_table(ratio=0.8)), BY_CHANGE)
+    score = tmp_path / "score.json"
+    score.write_text(json.dumps({"cases": [case.model_dump()]}), encoding="utf-8")
+    met = "The goal for the median factor is not met, and nearer in the median than the forecast: "
+    assert met + "no difference; the ratio under the old conditions. The" in block(score)
+    near = case.model_copy(update={"observed": 0.55})
+    score.write_text(json.dumps({"cases": [near.model_dump()]}), encoding="utf-8")
+    assert "The goal for the median factor is met. The" in block(score)

@@ -59,7 +59,8 @@ def test_roles_may_have_drives_of_their_own():
         ("hdd", "is not understood at 'hdd'; write it as 4xhdd"), ("0xhdd", "is not understood"),
         ("4xtape", "names 'tape', and known are hdd, ssd, nvme"), ("spill=4xhdd", "is not understood at 'spill=4xhdd'"),
         ("input=4xhdd", "names no drives for intermediate and output"), ("1xnull", "says nothing of sequential_read"),
-        ("", "is not understood at ''"),
+        ("", "is not understood at ''"), ("12xhdd,2xssd", "names drives twice for all that has no drives of its own"),
+        ("12xhdd,input=1xssd,input=2xssd", "names drives twice for input"),
     ],
 )  # fmt: skip
 def test_drives_that_are_none_are_refused(text, words):

@@ -47,7 +47,7 @@ def quickstart(out: Path | None, *, output: Output) -> int:
     Example:  assay quickstart
     """
     installation = find_installation()
-    budget_s = max(ONCE_S, min(FIVE_MINUTES_S, SIX_MINUTES_S - float(os.environ.get("ASSAY_SETUP_S", "0"))))
+    budget_s = max(ONCE_S, min(FIVE_MINUTES_S, SIX_MINUTES_S - float(os.environ.get("ASSAY_SETUP_S") or 0)))
     experiments = installation.root / "experiments"
     lacking = list(missing(installation))
     try:

@@ -109,10 +109,15 @@ def drives_of(profile: DriveProfile, count: int, name: str) -> Drives:
 def drives_by_role(text: str, profiles: Path) -> Mapping[str, Drives]:
     """The drives of each role, as `--drives` says. Raises BadInputError with how it is written."""
     by_role: dict[str, Drives] = {}
+    named = set()
     for part in text.replace(" ", "").split(","):
         match = _PART.fullmatch(part)
         if match is None or (match["role"] or ROLES[0]) not in ROLES:
             raise BadInputError(f"--drives {text!r} is not understood at {part!r}; {HOW}")
+        if match["role"] in named:
+            purpose = match["role"] or "all that has no drives of its own"
+            raise BadInputError(f"--drives {text!r} names drives twice for {purpose}; {HOW}")
+        named.add(match["role"])
         name = match["name"]
         if name not in SHORT_NAMES and name not in profile_names(profiles) and "/" not in name and "." not in name:
             known = ", ".join((*SHORT_NAMES, *profile_names(profiles)))
