@@ -418,10 +418,56 @@ def test_a_counter_that_can_not_be_right_counts_for_nothing_and_is_said(tmp_path
     assert any(lost) != (name == "Fetch Wait Time")
 
 
+def test_what_attempts_computed_that_did_not_end_well_keeps_no_stage_from_ending_earlier(tmp_path):
+    """Nor do attempts of a task that had ended well before."""
+    application = MadeApplication(stages=(MadeStage(cpu=0.5),))
+
+    def once_more(**how):
+        def change(event):
+            if not (is_of(event, "TaskEnd", 0) and event["Task Info"]["Index"] == 0):
+                return [event]
+            again = json.loads(json.dumps(event))
+            again["Task Info"] |= {"Task ID": 77, "Attempt": 1, "Speculative": True}
+            again["Task Metrics"]["Executor CPU Time"] *= 2
+            return [event, {**again, **how}]
+
+        return altered(tmp_path, change, application).stages[0]
+
+    plain = altered(tmp_path, lambda event: [event], application).stages[0]
+    killed = {"Task End Reason": {"Reason": "TaskKilled", "Kill Reason": "another attempt succeeded"}}
+    for stage in (once_more(), once_more(**killed)):
+        assert stage.saved_ms == plain.saved_ms == 10_000
+        assert stage.unrefuted_ms == 10_000  # the attempt itself computed all of its time
+        assert stage.whole.cpu_ms == plain.whole.cpu_ms + 20_000
+        assert stage.whole.needed_cpu_ms == plain.whole.needed_cpu_ms == plain.whole.cpu_ms
+
+
+def test_a_stage_saves_no_more_than_its_tasks_could_on_all_slots_that_its_application_had(tmp_path):
+    """Of five tasks two ran at once, where three of another stage did."""
+    shares = (0.9, 0.1, 0.9, 0.1, 0.9)
+
+    def stagger(event):
+        if is_of(event, "TaskEnd"):
+            info, place = event["Task Info"], event["Task Info"]["Index"]
+            info["Launch Time"] += 10_000 * (place // 2)
+            info["Finish Time"] = info["Launch Time"] + 10_000
+            event["Task Metrics"] |= {"Executor Run Time": 10_000, "Executor CPU Time": round(1e10 * shares[place])}
+        return [event]
+
+    both, alone = (
+        altered(
+            tmp_path, stagger,
+            MadeApplication(stages=(MadeStage(tasks=tasks), MadeStage(begin_s=40, seconds=30, tasks=5))),
+        ).stages[1]
+        for tasks in (3, 2)
+    )  # fmt: skip
+    assert (both.peak, both.saved_ms, alone.saved_ms) == (2, 19_000, 12_000)
+
+
 def test_processor_time_beyond_a_tasks_own_time_tells_nothing_of_its_waits(tmp_path):
     threads, busy = (made(tmp_path, MadeStage(seconds=600, cpu=cpu)).stages[0] for cpu in (3.0, 1.1))
-    assert (busy.saved_ms, busy.threaded_ms) == (0, 0)
-    assert threads.saved_ms == threads.threaded_ms == threads.elapsed_ms
+    assert (busy.saved_ms, busy.unrefuted_ms) == (0, 0)
+    assert threads.saved_ms == threads.unrefuted_ms == threads.elapsed_ms
     # What Java itself needs of processors in a short time are no threads of a task.
     assert made(tmp_path, MadeStage(seconds=10, cpu=3.0)).stages[0].saved_ms == 0
 

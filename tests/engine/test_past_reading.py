@@ -11,7 +11,15 @@ from itertools import product
 import pytest
 
 from assay.engine.past.job import MAP, REDUCE
-from assay.engine.past.made_histories import MadeJob, events, history, write_history
+from assay.engine.past.made_histories import (
+    MadeAttempt,
+    MadeJob,
+    attempt_events,
+    events,
+    history,
+    job_events,
+    write_history,
+)
 from assay.engine.past.mapreduce import CUT_SHORT, NO_COUNTERS, read_file, read_job
 from assay.engine.past.task_times import ReadSpan, computing_alone_ms, overlap, saved_of
 
@@ -119,6 +127,73 @@ def test_a_stage_saves_no_more_than_its_tasks_on_its_slots_could():
     spans = [ReadSpan(100 * (at // 2), 100 * (at // 2) + 100, round(100 * share)) for at, share in enumerate(shares)]
     assert overlap(spans).waiting_ms == 190
     assert saved_of(spans).most_ms == 300 - 180
+
+
+def test_no_schedule_without_needless_attempts_gets_shorter_by_more():
+    """Attempts that fail, or are killed, need not run at all on other drives, whatever they computed."""
+    draw = random.Random(3)
+    for _ in range(300):
+        slots, spans = draw.randint(1, 4), []
+        free, free_short = [0] * slots, [0] * slots
+        for number in range(draw.randint(1, 12)):
+            slot, length, needless = number % slots, draw.randint(1, 50), draw.random() < 0.3
+            computed = draw.randint(0, length)
+            spans.append(ReadSpan(free[slot], free[slot] + length, computed, needless))
+            free[slot] += length
+            free_short[slot] += 0 if needless else computed
+        saved = saved_of(spans)
+        assert max(free) - max(free_short) <= saved.most_ms + 1
+        as_computed = saved_of([span._replace(needless=False) for span in spans])
+        assert saved.most_ms - saved.unrefuted_ms <= as_computed.most_ms <= saved.most_ms
+
+
+def test_a_stage_saves_no_more_than_its_tasks_could_on_all_slots_that_its_job_had():
+    shares = (0.9, 0.1, 0.9, 0.1, 0.9)
+    spans = [ReadSpan(100 * (at // 2), 100 * (at // 2) + 100, round(100 * share)) for at, share in enumerate(shares)]
+    assert saved_of(spans, 3).most_ms == 190  # on three slots they need 100
+    assert saved_of(spans, 1) == saved_of(spans)
+    maps = [made_attempt("MAP", number, 0, 10, 10) for number in range(3)]
+    reduces = [
+        made_attempt("REDUCE", at, 10 + 10 * (at // 2), 20 + 10 * (at // 2), 10 * share)
+        for at, share in enumerate(shares)
+    ]
+    both, alone = of_attempts(*maps, *reduces).stages[1], of_attempts(*maps[:2], *reduces).stages[1]
+    assert (both.peak, both.saved_ms, alone.saved_ms) == (2, 19_000, 12_000)
+
+
+def made_attempt(stage, number, begin_s, end_s, cpu_s, again=0, state="SUCCEEDED"):
+    """An attempt on one node; `number` is that of its task, and `again` its own."""
+    began, ended = (JOB.started_ms + 1000 * at_s for at_s in (begin_s, end_s))
+    ends = {"mapFinishTime": ended} if stage == "MAP" else {"shuffleFinishTime": began, "sortFinishTime": began}
+    name = f"{JOB.id.replace('job', 'attempt')}_{stage[0].lower()}_{number:06d}_{again}"
+    values = {"CPU_MILLISECONDS": round(1000 * cpu_s), "HDFS_BYTES_READ": MIB}
+    return MadeAttempt(name, stage, "worker-0", began, ended, values, ends, state)
+
+
+def of_attempts(*attempts):
+    """The job that ran these."""
+    made = (event for attempt in attempts for event in attempt_events(attempt))
+    return read(history(list(job_events(JOB.head._replace(finished_ms=JOB.started_ms + 300_000), made))))
+
+
+@pytest.mark.parametrize("state", ["KILLED", "FAILED"])
+def test_what_attempts_computed_that_did_not_end_well_keeps_no_stage_from_ending_earlier(state):
+    """A map that waits for its drive is started once more, in vain: with a faster drive it is not."""
+    good = made_attempt("MAP", 0, 0, 100, 10), made_attempt("MAP", 1, 0, 20, 19)
+    maps = of_attempts(*good, made_attempt("MAP", 0, 30, 90, 55, 1, state)).stages[0]
+    assert maps.saved_ms == 100_000 - 19_000
+    assert maps.unrefuted_ms == maps.saved_ms - (100_000 - 55_000)
+    assert (maps.whole.cpu_ms, maps.whole.needed_cpu_ms) == (84_000, 29_000)
+    assert maps.whole.tasks == 3
+    plain = of_attempts(*good).stages[0]
+    assert (plain.saved_ms, plain.unrefuted_ms, plain.whole.needless_cpu_ms) == (81_000, 0, 0)
+
+
+def test_a_task_that_ends_well_twice_is_needed_once():
+    """The output of the first attempt was lost with its node."""
+    maps = of_attempts(made_attempt("MAP", 0, 0, 40, 40), made_attempt("MAP", 0, 50, 90, 40, 1)).stages[0]
+    assert (maps.saved_ms, maps.unrefuted_ms) == (40_000, 40_000)
+    assert (maps.whole.cpu_ms, maps.whole.needed_cpu_ms) == (80_000, 40_000)
 
 
 @FORMS

@@ -125,3 +125,14 @@ def test_bytes_below_none_count_for_nothing_and_are_said():
     assert job.whole.store_read == 0
     assert job.doubts[0].startswith("its counters can't be right")
     assert [seconds for _, seconds in job.uncertain] == [float("inf")]
+
+
+def test_whichever_tasks_computed_no_stage_gets_shorter_by_more():
+    """Two maps computed for 11 s together: the one that ran for 100 s may have waited for its drive most of them."""
+    tasks = [task(0, "MAP", 1_002_000, 1_012_000), task(1, "MAP", 1_002_000, 1_102_000), TASKS["tasks"]["task"][2]]
+    counters = json.loads(json.dumps(COUNTERS).replace('"mapCounterValue": 8000', '"mapCounterValue": 11000'))
+    (job,), _ = read(answers(tasks={"tasks": {"task": tasks}}, counters=counters))
+    maps = job.stages[0]
+    assert maps.saved_ms == 100_000 - 5500
+    assert all(100_000 - max(first_ms, 11_000 - first_ms) <= maps.saved_ms for first_ms in range(0, 10_001, 100))
+    assert maps.saved_ms - maps.unrefuted_ms == 90_000  # by processor time that is spread over them by their time

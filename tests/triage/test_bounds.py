@@ -158,6 +158,17 @@ def test_processors_that_are_busy_leave_nothing_to_save():
     assert bound_of(job._replace(nodes=()), drives(), cores=2).processors_s == 0
 
 
+def test_processor_time_of_attempts_that_other_drives_may_spare_bounds_nothing():
+    job = made(JOB._replace(cpu=0.5, slots=8, maps=8, nodes=2))
+    maps, reduces = job.stages
+    half = maps.whole._replace(needless_cpu_ms=maps.whole.cpu_ms // 2)
+    spared = bound_of(job._replace(stages=(maps._replace(whole=half), reduces)), drives(), cores=2)
+    assert spared.processors_s == pytest.approx((8 * 4 / 2 + 2 * 3) / 2 / 2)
+    free = bound_of(job, drives(), cores=64)
+    assert spared.stages[0].seconds == free.stages[0].seconds > 0  # with all of it, the two threads of a node were busy
+    assert computed(job).threads == pytest.approx(8 * 0.5 / 2)
+
+
 def test_processors_that_are_busy_in_one_stage_leave_nothing_to_save_in_it_alone():
     """Maps keep both threads of each node busy, and the reducers one of four: the job as a whole tells less."""
     made_job = made(JOB._replace(cpu=0.95, slots=4, maps=4, reduces=2, nodes=2, read_bytes=4 * GIB))

@@ -141,7 +141,9 @@ def bound_of(
     # By clocks that differ, tasks may have run for longer than their job.
     seconds = min(job.ran_s, sum(stage.seconds for stage in stages))
     # On how many nodes a job without names of nodes ran, no one knows.
-    processors_s = job.whole.cpu_ms / 1000 / len(job.nodes) / cores if cores and job.nodes and not job.uberized else 0.0
+    processors_s = 0.0
+    if cores and job.nodes and not job.uberized:
+        processors_s = job.whole.needed_cpu_ms / 1000 / len(job.nodes) / cores
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))
     return Bound(
@@ -159,7 +161,7 @@ def _idle_s(job: PastJob, stage: StageSums, cores: int) -> float:
     elapsed_s = stage.elapsed_ms / 1000
     if not job.nodes or job.uberized or stage.early_ms:
         return elapsed_s
-    return max(0.0, elapsed_s - stage.whole.cpu_ms / 1000 / len(job.nodes) / cores)
+    return max(0.0, elapsed_s - stage.whole.needed_cpu_ms / 1000 / len(job.nodes) / cores)
 
 
 def _cut(stage: StageBound, most_s: float) -> StageBound:
@@ -192,7 +194,7 @@ def _stage_bound(
     if busy and measured_s is not None and busy.confirmed:
         return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, foreign_s=foreign_s)
     # By drives that may not be the jobs' own, tasks that waited for others are not explained.
-    waited_s = (stage.saved_ms - stage.threaded_ms) / 1000
+    waited_s = (stage.saved_ms - stage.unrefuted_ms) / 1000
     unexplained_s = max(0.0, waited_s - worked_s - elsewhere_s(job, stage))
     unplaced_s = min(most_s, worked_s + _unplaced_s(job, stage, drives)) - seconds
     return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, unexplained_s, foreign_s, unplaced_s)

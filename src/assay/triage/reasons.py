@@ -124,7 +124,7 @@ def _unexplained_s(run: BoundedRun) -> float:
 
 def _waits_words(bounded: Sequence[BoundedRun]) -> str:
     tasks_s, unexplained_s = sum(run.job.tasks_s for run in bounded), sum(map(_unexplained_s, bounded))
-    waited_s = sum(stage.saved_ms - stage.threaded_ms for run in bounded for stage in run.job.stages) / 1000
+    waited_s = sum(stage.saved_ms - stage.unrefuted_ms for run in bounded for stage in run.job.stages) / 1000
     computes = any(run.job.whole.cpu_ms for run in bounded)
     since = "" if computes else "no processor time is counted, so that "
     return (

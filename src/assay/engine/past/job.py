@@ -63,11 +63,18 @@ class Work(NamedTuple):
     fetch_wait_ms: int = 0
     fetching_ms: int = 0
     """How long tasks waited for what they fetched, and ran in all, of those that fetched anything and counted it."""
+    needless_cpu_ms: int = 0
+    """Of `cpu_ms`, that of attempts without which the job may do on other drives (`ReadSpan`)."""
 
     @property
     def file_systems_read(self) -> int:
         """What was read from file systems, whichever they are, without local directories."""
         return self.store_read + self.remote_read + self.unplaced_read
+
+    @property
+    def needed_cpu_ms(self) -> int:
+        """The processor time that tasks need on any drive."""
+        return self.cpu_ms - self.needless_cpu_ms
 
     def plus(self, other: "Work") -> "Work":
         """The sum of both."""
@@ -138,9 +145,9 @@ class StageSums(NamedTuple):
     """All of its tasks."""
     busiest: Work
     """Of each amount the most that the tasks on any one node had."""
-    threaded_ms: int = 0
+    unrefuted_ms: int = 0
     """Of `saved_ms`, what is known only not to be refuted: several threads of a task computed, so that the processor
-    time of some says nothing of the waits of others."""
+    time of some says nothing of the waits of others; or an attempt did not end well, and may not be needed at all."""
 
 
 class PastJob(NamedTuple):

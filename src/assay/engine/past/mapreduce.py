@@ -4,7 +4,7 @@ Any file makes a job, however little of it can be read: what it lacks is named i
 """
 
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -40,6 +40,7 @@ from assay.engine.past.task_times import (
     computed_of,
     impossible_words,
     is_possible,
+    overlap,
     skewed_words,
     sums_of,
     unknown_bytes,
@@ -158,6 +159,8 @@ class Attempt(NamedTuple):
     """A map's end of its map phase; the ends of a reducer's shuffle and merge."""
     skewed: bool = False
     """Whether its own start can't be right: then it waited from `begin_ms` on at most."""
+    needless: bool = False
+    """As of `ReadSpan`."""
 
     @property
     def computed_ms(self) -> int:
@@ -182,6 +185,8 @@ class JobReading:
         self._tasks = {MAP: 0, REDUCE: 0}
         self._begun: dict[str, tuple[int, str]] = {}
         self._ended: set[str] = set()
+        self._done: set[str] = set()
+        """The tasks of which an attempt ended well."""
         self._attempts: dict[str, list[Attempt]] = {MAP: [], REDUCE: []}
         self._nodes: dict[str, dict[str, Work]] = {MAP: {}, REDUCE: {}}
         self._uncounted = 0
@@ -228,6 +233,9 @@ class JobReading:
         files, tasks = _values(event.get("counters"))
         impossible = has_impossible(files, tasks)
         work = counted(stage, 1, 0 if skewed else end_ms - begin_ms, files, tasks)
+        needless = how != "FINISHED" or _task_of(name) in self._done
+        if needless:
+            work = work._replace(needless_cpu_ms=work.cpu_ms)
         if end_ms <= 0 or (skewed and how != "FINISHED" and not work.cpu_ms):  # it never ran
             return
         self._skewed += skewed
@@ -236,9 +244,10 @@ class JobReading:
             ends = ("mapFinishTime",) if stage == MAP else ("shuffleFinishTime", "sortFinishTime")
             phases = tuple(event.get(end, 0) for end in ends)
             self._uncounted += not work.cpu_ms and not _has_bytes(work)
+            self._done.add(_task_of(name))
         else:
             phases = ()
-        attempt = Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases, skewed)
+        attempt = Attempt(begin_ms, end_ms, work.cpu_ms, work.gc_ms, phases, skewed, needless)
         self._attempts[stage].append(attempt)
         if how != "FINISHED" and not _has_bytes(work):
             self._silent.append(attempt)
@@ -252,8 +261,9 @@ class JobReading:
         maps, reduces = ([self._bounded(attempt) for attempt in self._attempts[name]] for name in (MAP, REDUCE))
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
         hosts = by_host({node for by_node in self._nodes.values() for node in by_node})
+        slots = most_at_once([*maps, *reduces])
         stages = [
-            stage_of(name, attempts, begin_ms, merged_by(hosts, self._nodes[name]))
+            stage_of(name, attempts, begin_ms, merged_by(hosts, self._nodes[name]), slots)
             for name, attempts, begin_ms in ((MAP, maps, 0), (REDUCE, reduces, maps_end_ms))
             if attempts
         ]
@@ -323,6 +333,10 @@ class JobReading:
             yield "the time of its start; copy the file again"
 
 
+def _task_of(attempt: str) -> str:
+    return attempt.rpartition("_")[0]
+
+
 def _has_bytes(work: Work) -> bool:
     return any((work.store_read, work.local_read, work.local_written, work.store_written, work.map_output))
 
@@ -387,8 +401,16 @@ def merged_by(hosts: Mapping[str, str], nodes: Mapping[str, Work]) -> list[Work]
     return list(merged.values())
 
 
-def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work]) -> StageSums:
-    """A stage's sums. What its attempts did before `begin_ms`, they did while the job waited for another stage."""
+def most_at_once(attempts: Iterable[Attempt]) -> int:
+    """How many attempts ran at once at most, whatever stages they are of."""
+    return overlap([ReadSpan(attempt.begin_ms, attempt.end_ms, 0) for attempt in attempts]).peak
+
+
+def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work], slots: int) -> StageSums:
+    """A stage's sums. What its attempts did before `begin_ms`, they did while the job waited for another stage.
+
+    `slots` are the most attempts of the job that ran at once.
+    """
     spans: list[ReadSpan] = []
     early_ms = 0
     phases_ms: dict[str, int] = {}
@@ -401,12 +423,12 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
             continue
         # Of a reducer's processor time no one knows how much was early: then it is taken to be even.
         share = length_ms / (attempt.end_ms - attempt.begin_ms)
-        spans.append(ReadSpan(begun_ms, attempt.end_ms, round(attempt.computed_ms * share)))
+        spans.append(ReadSpan(begun_ms, attempt.end_ms, round(attempt.computed_ms * share), attempt.needless))
         for phase, end_ms in () if attempt.skewed else _phases(name, attempt):
             if end_ms > begun_ms:
                 phases_ms[phase] = phases_ms.get(phase, 0) + end_ms - begun_ms
                 begun_ms = end_ms
-    return sums_of(name, spans, phases_ms, nodes, early_ms)
+    return sums_of(name, spans, phases_ms, nodes, early_ms, slots)
 
 
 def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:

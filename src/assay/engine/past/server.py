@@ -1,18 +1,27 @@
 """Finished jobs from a JobHistoryServer's REST interface (Hadoop: MapReduce History Server REST API).
 
 It tells the counters of a job by stage, and when each task ran. Counters of single tasks would take two requests for
-each of them, so a stage's processor time and bytes are taken to be spread over its tasks by their time, and the nodes
-are those of a few of them. The history's files tell more, and faster.
+each of them, so nobody knows which tasks of a stage computed: the bound by time holds whichever did, and what they wait
+for is told by processor time that is spread over them by their time. The nodes are those of a few tasks. The history's
+files tell more, and faster.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
 from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
-from assay.engine.past.mapreduce import CUT_SHORT, Attempt, counted, has_impossible, stage_of, unplaced_schemes
+from assay.engine.past.mapreduce import (
+    CUT_SHORT,
+    Attempt,
+    counted,
+    has_impossible,
+    most_at_once,
+    stage_of,
+    unplaced_schemes,
+)
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask
@@ -151,10 +160,11 @@ def _nodes(of_job: str, tasks: list[dict[str, Any]], ask: Ask) -> Iterator[str]:
 
 
 def _stages(tasks: list[dict[str, Any]], counters: Mapping[str, Work], nodes: int) -> Iterator[StageSums]:
+    times_of = {stage: _times(_of_stage(tasks, stage)) for stage in (MAP, REDUCE)}
     maps_end_ms = max((_time(task, "finishTime") for task in _of_stage(tasks, MAP)), default=0)
+    slots = most_at_once(Attempt(begin, end, 0, 0) for times in times_of.values() for begin, end in times)
     for stage, begin_ms in ((MAP, 0), (REDUCE, maps_end_ms)):
-        times = [(_time(task, "startTime"), _time(task, "finishTime")) for task in _of_stage(tasks, stage)]
-        times = [(begin, end) for begin, end in times if 0 < begin <= end]
+        times = times_of[stage]
         task_ms = sum(end - begin for begin, end in times)
         if not times:
             continue
@@ -163,8 +173,31 @@ def _stages(tasks: list[dict[str, Any]], counters: Mapping[str, Work], nodes: in
         attempts = [Attempt(begin, end, round(share * (end - begin)), 0) for begin, end in times]
         # Of the busiest node nothing is known: it is taken to have twice its share.
         busiest = Work(*(min(value, -(-2 * value // max(1, nodes))) for value in whole))
-        made = stage_of(stage, attempts, begin_ms, [whole])
-        yield made._replace(busiest=busiest)
+        made = stage_of(stage, attempts, begin_ms, [whole], slots)
+        in_stage_ms = [end - max(begin, begin_ms) for begin, end in times if end > begin_ms]
+        least_ms = _least_ms(share * sum(in_stage_ms), in_stage_ms, slots)
+        saved_ms = max(made.saved_ms, round(made.elapsed_ms - least_ms))
+        unrefuted_ms = made.unrefuted_ms + saved_ms - made.saved_ms
+        yield made._replace(busiest=busiest, saved_ms=saved_ms, unrefuted_ms=unrefuted_ms)
+
+
+def _least_ms(computed_ms: float, lengths_ms: Sequence[int], slots: int) -> float:
+    """The least time in which tasks of such lengths end on so many slots that computed for so long together.
+
+    Nobody knows which of them computed: the longest computing is shortest where all compute for as long, or for all of
+    their time.
+    """
+    left_ms, longest_ms = computed_ms, 0.0
+    for number, length_ms in enumerate(sorted(lengths_ms)):
+        longest_ms = min(float(length_ms), left_ms / (len(lengths_ms) - number))
+        left_ms -= longest_ms
+    return max(longest_ms, computed_ms / max(1, slots))
+
+
+def _times(tasks: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """When those tasks began and ended of which the server says both."""
+    times = [(_time(task, "startTime"), _time(task, "finishTime")) for task in tasks]
+    return [(begin, end) for begin, end in times if 0 < begin <= end]
 
 
 def _listed(answer: Any, outer: str, inner: str) -> list[dict[str, Any]]:

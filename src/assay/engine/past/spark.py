@@ -1,4 +1,4 @@
-"""A Spark application's event log, read event by event: sums over its tasks are kept, and of a task three numbers.
+"""A Spark application's event log, read event by event: sums over its tasks are kept, and of a task four numbers.
 
 Stages whose times overlap are one stage here: Spark runs stages at once that do not wait for one another, so that each
 of these begins when the one before has ended.
@@ -23,10 +23,10 @@ from assay.engine.past.job import (
     Use,
     Work,
     by_host,
-    is_remote,
     is_unplaced,
 )
 from assay.engine.past.spark_advice import RULES, taken_over
+from assay.engine.past.spark_places import placed_by, shuffle_doubts, unplaced_shuffle
 from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
@@ -34,6 +34,7 @@ from assay.engine.past.task_times import (
     computed_of,
     impossible_words,
     is_possible,
+    overlap,
     skewed_words,
     sums_of,
     unknown_bytes,
@@ -79,9 +80,6 @@ _BYTES = (
 )  # fmt: skip
 """What an attempt moved, by what counts it."""
 _moved = attrgetter(*_BYTES)
-_OF_S3, _TMPFS = "s3shuffle", "spark.kubernetes.local.dirs.tmpfs"
-_SHUFFLE_SERVICE = re.compile(rf"celeborn|uniffle|rss(?=shuffle|\b)|{_OF_S3}", re.IGNORECASE)
-"""In the names of classes that keep a shuffle elsewhere. A service's workers may run on the nodes, too."""
 _MOST_TASKS = 1 << 26
 """Of a stage: a larger index is damaged."""
 _MUCH_SHUFFLED, _LONG_WAIT = 500 * 10**9, 0.5
@@ -196,7 +194,7 @@ def read_event_log(log: Path) -> PastApplication:
 
 
 class _Stage:
-    """What is kept of a stage: begin, end and least computing time of its tasks, and their sums by node and phase."""
+    """What is kept of a stage: begin, end and computing time of its attempts, whether each is needless, and sums."""
 
     def __init__(self) -> None:
         self.times_ms = array("q")
@@ -219,29 +217,31 @@ class _Stage:
         self.running_ms.pop((stage_attempt, task["Index"], task["Attempt"]), None)
         return _marked(self._ended.setdefault((stage_attempt, task["Attempt"]), bytearray()), task["Index"])
 
-    def note_done(self, stage_attempt: int, task: Mapping[str, Any]) -> None:
-        """A task ended well, by its `Task Info`."""
+    def note_done(self, stage_attempt: int, task: Mapping[str, Any]) -> bool:
+        """A task ended well, by its `Task Info`: whether it had before."""
         partition = task.get("Partition ID", -1)
         by_partition = partition >= 0
         done = self._done.setdefault(-1 if by_partition else stage_attempt, bytearray())
-        _marked(done, partition if by_partition else task["Index"])
+        return _marked(done, partition if by_partition else task["Index"])
 
     @property
     def succeeded(self) -> int:
         """How many of its tasks ended well, each counted once."""
         return sum(map(sum, self._done.values()))
 
-    def add(self, attempt: SparkAttempt, earliest_ms: int, *, impossible: bool) -> None:
+    def add(self, attempt: SparkAttempt, earliest_ms: int, *, impossible: bool, again: bool) -> None:
         """One more attempt that ended; if its own start can't be right, it waited since `earliest_ms` at most.
 
-        `impossible` is whether its counters can't be right.
+        `impossible` is whether its counters can't be right, and `again` whether its task had ended well before.
         """
         skewed = _is_skewed(attempt)
         begun_ms = min(earliest_ms, attempt.finished_ms) if skewed else attempt.started_ms
         length_ms = 0 if skewed else attempt.finished_ms - attempt.started_ms
         computed_ms = 0 if skewed else computed_of(length_ms, attempt.cpu_ms, attempt.gc_ms)
-        self.times_ms.extend((begun_ms, attempt.finished_ms, computed_ms))
-        self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(_work_of(attempt, length_ms))
+        needless = again or attempt.state != SUCCEEDED
+        self.times_ms.extend((begun_ms, attempt.finished_ms, computed_ms, needless))
+        work = _work_of(attempt, length_ms, needless=needless)
+        self.nodes[attempt.node] = self.nodes.get(attempt.node, Work()).plus(work)
         for phase, begin_ms, end_ms in () if skewed else attempt.phase_spans():
             self.phases_ms[phase] = self.phases_ms.get(phase, 0) + end_ms - begin_ms
         if impossible or (attempt.state != SUCCEEDED and not any(_moved(attempt))):
@@ -252,24 +252,27 @@ class _Stage:
     def spans(self) -> Iterator[ReadSpan]:
         """When its tasks ran, and how long they computed."""
         times = iter(self.times_ms)
-        return (ReadSpan(*of_task) for of_task in zip(times, times, times, strict=True))
+        return (
+            ReadSpan(begin_ms, end_ms, computed_ms, bool(needless))
+            for begin_ms, end_ms, computed_ms, needless in zip(times, times, times, times, strict=True)
+        )
 
     @property
     def begin_ms(self) -> int:
         """The first start of a task."""
-        return min(self.times_ms[::3])
+        return min(self.times_ms[::4])
 
     @property
     def end_ms(self) -> int:
         """The last end of a task."""
-        return max(self.times_ms[1::3])
+        return max(self.times_ms[1::4])
 
 
 def _is_skewed(attempt: SparkAttempt) -> bool:
     return not is_possible(attempt.started_ms, attempt.finished_ms)
 
 
-def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
+def _work_of(attempt: SparkAttempt, length_ms: int, *, needless: bool) -> Work:
     again = attempt.spilled_disk_bytes + attempt.shuffle_read_to_disk_bytes
     fetched = attempt.shuffled_bytes
     return Work(
@@ -280,6 +283,7 @@ def _work_of(attempt: SparkAttempt, length_ms: int) -> Work:
         map_output=attempt.shuffle_write_bytes, map_output_on_disk=attempt.shuffle_write_bytes,
         input_records=attempt.input_records, output_records=attempt.output_records,
         fetch_wait_ms=attempt.fetch_wait_ms, fetching_ms=attempt.run_ms if fetched else 0,
+        needless_cpu_ms=attempt.cpu_ms if needless else 0,
     )  # fmt: skip
 
 
@@ -317,17 +321,16 @@ class ApplicationReading:
         if stage.is_repeated(stage_attempt, task):
             self._repeated += 1
             return
-        if attempt.state == SUCCEEDED:
-            stage.note_done(stage_attempt, task)
-        self.add(attempt, self._earliest_ms(event["Stage ID"]))
+        again = attempt.state == SUCCEEDED and stage.note_done(stage_attempt, task)
+        self.add(attempt, self._earliest_ms(event["Stage ID"]), again=again)
 
     def _earliest_ms(self, stage: int) -> int:
         """Before that no task of a stage began."""
         job = self._seen.jobs.get(self._seen.job_of_stage.get(stage, -1))
         return job.begin_ms if job and job.begin_ms else self._seen.started_ms
 
-    def add(self, attempt: SparkAttempt, earliest_ms: int = 0) -> None:
-        """One more attempt, if it has ended."""
+    def add(self, attempt: SparkAttempt, earliest_ms: int = 0, *, again: bool = False) -> None:
+        """One more attempt, if it has ended; `again` is whether its task had ended well before."""
         if attempt.finished_ms > 0:
             self._skewed += _is_skewed(attempt)
             self._records_alone |= attempt.input_records > 0 == attempt.input_bytes
@@ -339,7 +342,8 @@ class ApplicationReading:
             if attempt.fetch_wait_ms > _LONGEST_FETCH * attempt.run_ms + _TICKS_MS:
                 changes["fetch_wait_ms"] = 0
             stage = self._stages.setdefault(attempt.stage, _Stage())
-            stage.add(attempt.model_copy(update=changes) if changes else attempt, earliest_ms, impossible=bool(changes))
+            counted = attempt.model_copy(update=changes) if changes else attempt
+            stage.add(counted, earliest_ms, impossible=bool(changes), again=again)
 
     def unread(self, reason: str) -> PastApplication:
         """An application of which nothing more is known than why its log can't be read."""
@@ -353,11 +357,11 @@ class ApplicationReading:
         settings = {name: value for name, value in seen.settings.items() if name in _SETTINGS}
         hosts = by_host({node for stage in self._stages.values() for node in stage.nodes})
         hosts_are_nodes = not _names_pods(seen, hosts)
-        placed = _placed(seen)
-        sums = [
-            _sums([self._stages[name] for name in names], _called(names), placed, hosts if hosts_are_nodes else {})
-            for names in self._sequence()
-        ]
+        placed = placed_by(seen)
+        sequence = [(_called(names), [self._stages[name] for name in names]) for names in self._sequence()]
+        slots = max((overlap(_spans(stages)).peak for _, stages in sequence), default=0)
+        nodes = hosts if hosts_are_nodes else {}
+        sums = [_sums(stages, name, placed, nodes, slots) for name, stages in sequence]
         persisted = ON_DRIVES if seen.persisted.seen_on_drives else MAY_BE_ON_DRIVES
         uncounted = persisted if seen.persisted.on_drives else RECORDS_ALONE if self._records_alone else ""
         return PastApplication(
@@ -368,8 +372,8 @@ class ApplicationReading:
             uncounted=uncounted, remark=f"were run {unusual}" if (unusual := seen.unusual()) else "",
             container_waits=0 if seen.deployment else _groups(seen.executors_added_ms.values()),
             ran_ms=self._ran_ms(seen), hosts_are_nodes=hosts_are_nodes,
-            unplaced=tuple(sorted([*filter(is_unplaced, seen.sources.schemes), *_unplaced_shuffle(seen)])),
-            doubts=(*doubts, *_shuffle_doubts(seen)),
+            unplaced=tuple(sorted([*filter(is_unplaced, seen.sources.schemes), *unplaced_shuffle(seen)])),
+            doubts=(*doubts, *shuffle_doubts(seen)),
             uncertain=tuple(self._uncertain(seen)),
         )  # fmt: skip
 
@@ -493,61 +497,6 @@ def _names_pods(seen: Application, hosts: Iterable[str]) -> bool:
     return kubernetes and any(_ADDRESS.fullmatch(host) or _POD_NAME.fullmatch(host) for host in hosts)
 
 
-def _placed(seen: Application) -> Callable[[Work], Work]:
-    """What moves input from the store's bytes to others', if all of it is known to be read from elsewhere."""
-    schemes = seen.sources.schemes
-    of_shuffle = _shuffle_placed(seen)
-    if not schemes or not seen.sources.all or not all(is_remote(name) or is_unplaced(name) for name in schemes):
-        return of_shuffle
-    field = "unplaced_read" if any(map(is_unplaced, schemes)) else "remote_read"
-
-    def placed(work: Work) -> Work:
-        elsewhere = of_shuffle(work)
-        return elsewhere._replace(store_read=0, **{field: getattr(elsewhere, field) + work.store_read})
-
-    return placed
-
-
-def _shuffle_service(seen: Application) -> str:
-    """What keeps its shuffle in place of local directories, in lower case; empty where nothing is known to."""
-    classes = (seen.settings.get(name, "") for name in ("spark.shuffle.manager", "spark.shuffle.sort.io.plugin.class"))
-    return next((match[0].lower() for name in classes if (match := _SHUFFLE_SERVICE.search(name))), "")
-
-
-def _unplaced_shuffle(seen: Application) -> Iterator[str]:
-    if (service := _shuffle_service(seen)) and service != _OF_S3:
-        yield service
-
-
-def _is_in_memory(seen: Application) -> bool:
-    return seen.settings.get(_TMPFS, "").lower() == "true"
-
-
-def _shuffle_doubts(seen: Application) -> Iterator[str]:
-    if _is_in_memory(seen):
-        yield f"its local directories are in memory ({_TMPFS}): what it shuffles and spills is on no drive"
-    elif _shuffle_service(seen) == _OF_S3:
-        yield "its shuffle is in an object store: of that only the buffers of what is sent are on the nodes' drives"
-
-
-def _shuffle_placed(seen: Application) -> Callable[[Work], Work]:
-    """What moves the bytes of its shuffle from local directories to where they are."""
-    if _is_in_memory(seen):
-        return lambda work: work._replace(local_read=0, local_written=0, map_output_on_disk=0, fetched=0, fetches=0)
-    service = _shuffle_service(seen)
-    if not service:
-        return lambda work: work
-    side = "remote" if service == _OF_S3 else "unplaced"
-
-    def placed(work: Work) -> Work:
-        return work._replace(
-            local_written=work.local_written - work.map_output_on_disk, map_output_on_disk=0, fetched=0, fetches=0,
-            **{f"{side}_read": work.fetched, f"{side}_written": work.map_output_on_disk},
-        )  # fmt: skip
-
-    return placed
-
-
 def _groups(times_ms: Iterable[int]) -> int:
     """How many times there are that lie apart."""
     count, before_ms = 0, 0
@@ -557,9 +506,17 @@ def _groups(times_ms: Iterable[int]) -> int:
     return count
 
 
-def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str]) -> StageSums:
-    """The sums of stages that ran at once. `hosts` are by their names; those without may all be one."""
-    spans = [span for stage in stages for span in stage.spans]
+def _spans(stages: list[_Stage]) -> list[ReadSpan]:
+    return [span for stage in stages for span in stage.spans]
+
+
+def _sums(
+    stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts: Mapping[str, str], slots: int
+) -> StageSums:
+    """The sums of stages that ran at once. `hosts` are by their names; those without may all be one.
+
+    `slots` are the most tasks of the application that ran at once.
+    """
     nodes: dict[str, Work] = {}
     phases_ms: dict[str, int] = {}
     for stage in stages:
@@ -568,7 +525,7 @@ def _sums(stages: list[_Stage], name: str, placed: Callable[[Work], Work], hosts
             nodes[node] = nodes.get(node, Work()).plus(placed(work))
         for phase, length_ms in stage.phases_ms.items():
             phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
-    return sums_of(name, spans, phases_ms, nodes.values())
+    return sums_of(name, _spans(stages), phases_ms, nodes.values(), slots=slots)
 
 
 def _called(names: list[str]) -> str:

@@ -21,11 +21,16 @@ def is_possible(begin_ms: int, end_ms: int) -> bool:
 
 
 class ReadSpan(NamedTuple):
-    """When a task ran, and how much of that it computed: more than all of it where several of its threads did."""
+    """When an attempt ran, and how much of that it computed: more than all of it where several of its threads did.
+
+    It is `needless` where the job may do without it on other drives: an attempt that did not end well, such as a
+    speculative one that was killed, and any more of a task that had ended well.
+    """
 
     begin_ms: int
     end_ms: int
     computed_ms: int
+    needless: bool = False
 
     @property
     def is_threaded(self) -> bool:
@@ -43,28 +48,36 @@ def computed_of(length_ms: int, cpu_ms: int, gc_ms: int) -> int:
 class Saved(NamedTuple):
     """For how long any task of a stage ran, how many at most, and the most that the stage could become shorter.
 
-    `threaded_ms` is the part of that which no processor time refutes or confirms.
+    `unrefuted_ms` is the part of that which no processor time refutes or confirms.
     """
 
     elapsed_ms: int
     peak: int
     most_ms: int
-    threaded_ms: int
+    unrefuted_ms: int
 
 
-def saved_of(spans: list[ReadSpan]) -> Saved:
-    """Of the tasks of a stage (docs/explanation/triage.md)."""
-    capped = [span._replace(computed_ms=span.end_ms - span.begin_ms) if span.is_threaded else span for span in spans]
-    least = _saved_of(capped)
-    if capped == spans:
+def saved_of(spans: list[ReadSpan], slots: int = 0) -> Saved:
+    """Of the attempts of a stage (docs/explanation/triage.md); `slots` are the most of its job that ran at once.
+
+    Attempts that are needless count as if they had not computed: what they computed keeps no stage from ending earlier.
+    """
+    least = _saved_of([_capped(span) for span in spans], slots)
+    if not any(span.needless or span.is_threaded for span in spans):
         return least
-    most = _saved_of([span._replace(computed_ms=0) if span.is_threaded else span for span in spans])
-    return most._replace(threaded_ms=max(0, most.most_ms - least.most_ms))
+    most = _saved_of(
+        [span._replace(computed_ms=0) if span.needless or span.is_threaded else span for span in spans], slots
+    )
+    return most._replace(unrefuted_ms=max(0, most.most_ms - least.most_ms))
 
 
-def _saved_of(spans: list[ReadSpan]) -> Saved:
+def _capped(span: ReadSpan) -> ReadSpan:
+    return span._replace(computed_ms=span.end_ms - span.begin_ms) if span.is_threaded else span
+
+
+def _saved_of(spans: list[ReadSpan], slots: int) -> Saved:
     times = overlap(spans)
-    least_ms = computing_alone_ms((span.computed_ms for span in spans), times.peak)
+    least_ms = computing_alone_ms((span.computed_ms for span in spans), max(slots, times.peak))
     return Saved(times.elapsed_ms, times.peak, max(0, min(times.waiting_ms, times.elapsed_ms - least_ms)), 0)
 
 
@@ -81,10 +94,14 @@ def computing_alone_ms(computed_ms: Iterable[int], slots: int) -> int:
 
 
 def sums_of(
-    name: str, spans: list[ReadSpan], phases_ms: Mapping[str, int], nodes: Iterable[Work], early_ms: int = 0
-) -> StageSums:
-    """A stage's sums: of the times of its tasks, and of what those on each of its nodes did."""
-    saved = saved_of(spans)
+    name: str, spans: list[ReadSpan], phases_ms: Mapping[str, int], nodes: Iterable[Work], early_ms: int = 0,
+    slots: int = 0,
+) -> StageSums:  # fmt: skip
+    """A stage's sums: of the times of its tasks, and of what those on each of its nodes did.
+
+    `slots` are the most tasks of its job that ran at once, in any stage.
+    """
+    saved = saved_of(spans, slots)
     whole, busiest = Work(), Work()
     for work in nodes:
         whole, busiest = whole.plus(work), busiest.most(work)
@@ -92,7 +109,7 @@ def sums_of(
     ended_ms = max((span.end_ms for span in spans), default=0)
     return StageSums(
         name, begun_ms, ended_ms, saved.elapsed_ms, saved.most_ms, early_ms, phases_ms, saved.peak, whole, busiest,
-        saved.threaded_ms,
+        saved.unrefuted_ms,
     )  # fmt: skip
 
 
