@@ -43,15 +43,37 @@ def site(text="1xhdd", **more):
     ("name", "plain"),
     [
         ("nightly sort 2026-11-25", "nightly sort"), ("daily-2026/11/25 03:15-load", "daily-load"),
-        ("import 17", "import"), ("q2", "q2"), ("INSERT INTO t(Stage-1)", "INSERT INTO t(Stage-1)"),
+        ("import 17", "import 17"), ("q2", "q2"), ("INSERT INTO t(Stage-1)", "INSERT INTO t(Stage-1)"),
         ("oozie:launcher:T=java:W=wf:A=act:ID=0000012-131231233210129-oozie-oozi-W", "oozie:launcher:T=java:W=wf:A=act:ID=oozie-oozi-W"),
-        ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт"),
+        ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт 3"),
         ("٢٠٢٦ تقرير", "تقرير"), ("12345", "12345"), ("=1+1", "=1+1"), ("", NAMELESS), ("  two   words ", "two words"),
-        ("Sleep job", "Sleep job"), ("a\nb 4", "a b"),
+        ("Sleep job", "Sleep job"), ("a\nb 4", "a b 4"), ("etl_01", "etl_01"), ("etl_0040", "etl_0040"),
+        ("etl_20261125_01", "etl_01"), ("load-25.11.2026", "load"), ("load 26-11-25", "load"), ("load 2026-11", "load"),
+        ("load/2026/11/25/03", "load"), ("load_20261125T0315", "load"), ("load 2026-11-25T03:15:00.5Z x", "load x"),
+        ("load 03:15", "load"), ("load run 17", "load run"), ("load/day=25/hour=03", "load/day=hour"), ("holiday 3", "holiday 3"),
+        ("streamjob1795226383840.jar", "streamjob.jar"), ("Sort of attempt_1795226383840_0042_m_000003_0", "Sort of attempt"),
+        ("application_1795226383840_0042", "application"), ("hive_20261125031500_3f2504e0-4f89-11d3-9a0c-0305e82c3301", "hive"),
+        ("query 14 of 99", "query 14 of 99"), ("release 1.2.3", "release 1.2.3"), ("build 1041", "build"),
     ],
 )  # fmt: skip
 def test_runs_of_one_job_have_one_name(name, plain):
     assert recurring(name) == plain
+
+
+def test_jobs_that_are_numbered_are_as_many_jobs_each_with_its_runs():
+    """Forty jobs that do different work, of two nights."""
+    jobs = [
+        LIGHT._replace(
+            number=100 * night + place, name=f"etl_{place:02}_2026-11-{night}", cpu=0.95 if place > 1 else 0.1,
+            submitted_ms=LIGHT.submitted_ms + 86_400_000 * night + 600_000 * place,
+        )
+        for night in (25, 26) for place in range(1, 41)
+    ]  # fmt: skip
+    rows = judge([made(job) for job in jobs], site(), 0.1)
+    assert {row.job: row.runs for row in rows} == {f"etl_{place:02}": 2 for place in range(1, 41)}
+    verdicts = {row.job: row.verdict for row in rows}
+    assert verdicts.pop("etl_01") is TriageVerdict.NOT_KNOWN  # its tasks wait for what nobody counted
+    assert {*verdicts.values()} == {TriageVerdict.CANNOT_MATTER}
 
 
 def test_numbers_for_names():
@@ -491,8 +513,8 @@ def test_an_uber_job_waits_when_it_does_not_compute():
 
 @pytest.mark.slow
 def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():
-    runs = [LIGHT._replace(number=number, name=f"query {number}", map_ms=600_000) for number in range(1, 30)]
-    heavy = HEAVY._replace(number=50, name="query 50", map_ms=200_000)
+    runs = [LIGHT._replace(number=number, name="query", map_ms=600_000) for number in range(1, 30)]
+    heavy = HEAVY._replace(number=50, name="query", map_ms=200_000)
     plain = judge([made(run) for run in runs], site(), 0.1)
     (row,) = judge([made(run) for run in [*runs, heavy]], site(), 0.1)
     assert [one.verdict for one in plain] == [TriageVerdict.CANNOT_MATTER]
@@ -500,5 +522,5 @@ def test_a_run_that_may_matter_on_its_own_keeps_its_row_from_being_excluded():
     ran_s = f"{made(heavy).ran_s:,.0f}"
     assert row.reason.startswith(f"1 of its 30 runs could save much of their own time, one of {ran_s} s up to ")
     # A small run decides nothing.
-    small = HEAVY._replace(number=50, name="query 50", map_ms=2_000, reduce_ms=2_000)
+    small = HEAVY._replace(number=50, name="query", map_ms=2_000, reduce_ms=2_000)
     assert judge([made(run) for run in [*runs, small]], site(), 0.1)[0].verdict is TriageVerdict.CANNOT_MATTER

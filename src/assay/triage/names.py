@@ -1,4 +1,11 @@
-"""Which jobs are runs of one job: names without their dates, numbers and identifiers."""
+"""Which jobs are runs of one job: names without what changes from run to run.
+
+That is dates, times of day, and identifiers: UUIDs, digests, numbers of six digits or more, and of four or five that
+do not begin with 0. A number after a word such as `run` or `hour` counts runs or times, too. Shorter numbers stay:
+`etl_01` to `etl_40` are forty jobs that do different work, and no name tells whether such a number counts jobs or runs.
+A verdict on several jobs that are taken for one holds for none of them; runs of one job that are taken for several jobs
+only make the list longer.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,11 +13,21 @@ from collections.abc import Mapping, Sequence
 from assay.engine.past.job import PastJob
 from assay.model.naming import printable
 
-_DROPPED = re.compile(
+_DATE = (
+    r"(?<!\d)(?:\d{4}[-_./]\d{1,2}[-_./]\d{1,2}(?:/\d{1,2})*"  # 2026-11-25, 2026/11/25/03
+    r"|\d{1,2}[-_./]\d{1,2}[-_./]\d{4}|\d{8}"  # 25.11.2026, 20261125
+    r"|(?:19|20)\d\d[-_./](?:0?[1-9]|1[0-2])"  # 2026-11
+    r"|(?<![^\W_])\d\d(?P<sign>[-./])\d\d(?P=sign)\d\d)(?!\d)"  # 26-11-25
+    r"(?:[T_ -]?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?|T\d{4}(?:\d\d)?Z?)?"  # and a time of that day
+)
+_CHANGING = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # a UUID
     r"|(?<![^\W_])(?=[0-9a-f]*[0-9])[0-9a-f]{16,}(?![^\W_])"  # a digest
-    r"|\d{4,}(?:[-_:./T ]\d+)*"  # 20261125, 2026-11-25, 2026/11/25 03:15
-    r"|(?<![^\W_])(?<![Ss]tage-)\d+(?:[-_:./]\d+)*(?![^\W_])",  # 17 in `run 17`; not 2 in `q2`, nor Hive's stages
+    r"|\d{9,}(?:_\d{4,})+(?:_[mr]_\d{6}(?:_\d+)?)?"  # 1795226383840_0042, of an application, a job or an attempt
+    rf"|{_DATE}"
+    r"|(?<![^\W_])\d{1,2}:\d\d(?::\d\d)?(?![^\W_])"  # 03:15
+    r"|(?P<counted>(?<![^\W_])(?:run|attempt|try|retry|hour|day|week|month)[-_:=#./ ]{0,2})\d{1,5}(?![^\W_])"  # run 17
+    r"|\d{6,}|(?<!\d)[^\D0]\d{3,4}(?!\d)",
     re.IGNORECASE,
 )
 _MARK = "\0"
@@ -23,7 +40,7 @@ NAMELESS = "(name not known)"
 def recurring(name: str) -> str:
     """A job's name as all of its runs have it."""
     plain = " ".join(printable(name).replace(_MARK, " ").split())
-    marked = _DROPPED.sub(_MARK, plain)
+    marked = _CHANGING.sub(lambda match: (match["counted"] or "") + _MARK, plain)
     if marked == plain:
         return plain or NAMELESS
     # Of the signs around what was dropped the first one stays, so that words on both sides stay apart.

@@ -76,7 +76,7 @@ class JobRow(Frozen):
     """A job, with all of its runs. Amounts are sums over the runs that count; seconds are elapsed time."""
 
     job: str
-    """Its name without dates and numbers."""
+    """Its name without dates and identifiers."""
     user: str
     """Who ran it last."""
     queue: str
