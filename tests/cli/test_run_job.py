@@ -352,7 +352,7 @@ def test_a_history_tells_how_much_a_node_computes_for_its_drives(home, monkeypat
     assert "so the drives are 6 times slower" in text
     assert [medium["slowdown"] for medium in written(home)["media"].values()] == [6, 6]
     assert "# Computing: so the drives are 6 times slower.\n" in (home / "exp" / "mine.yaml").read_text()
-    _, text = run_job(*words, "--node-cores", "3")
+    _, text = run_job(*words, "--cores", "3")
     assert "so the drives are 2 times slower" in " ".join(text.split())
     _, text = run_job(*words, "--node-cores", "1")
     assert "so the test uses 1 of the 2 processors here, and the drives have their own speed" in " ".join(text.split())

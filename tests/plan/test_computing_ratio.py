@@ -24,19 +24,19 @@ def ratios(speed):
 
 
 def test_the_slowdown_follows_from_processors_and_processor_time():
-    speed = drive_speed(SITE, SAMPLE, Processors(12, "--node-cores"), DISK, here=2)
+    speed = drive_speed(SITE, SAMPLE, Processors(12, "--cores"), DISK, here=2)
     assert (speed.today, speed.other, speed.cpus) == ({"slowdown": 12}, {"slowdown": 12}, None)
     # A GB takes 50 / 12 s there, and 100 / 2 s here; a disk needs 10 s for it, 12 times as much here.
     assert ratios(speed) == pytest.approx((0.42, 0.42))
     assert speed.lines[:2] == (
         "a GB that the job reads takes 50 s of a processor on your nodes, and 100 s here",
-        "12 processors share a drive on your nodes (--node-cores), and 2 here",
+        "12 processors share a drive on your nodes (--cores), and 2 here",
     )
     assert speed.lines[3] == "so the drives are 12 times slower"
 
 
 def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more():
-    processors = Processors(24, "--node-cores")
+    processors = Processors(24, "--cores")
     assert drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).today == {}
     speed = drive_speed(SITE, None, processors, NodeDrives(today=1, other=6, rate_mb_s=100), here=2)
     assert (speed.today, speed.other) == ({"slowdown": 12}, {"slowdown": 2})
@@ -45,11 +45,11 @@ def test_a_node_with_several_drives_is_divided_by_the_kind_of_which_it_has_more(
     (line,) = [
         line for line in drive_speed(SITE, None, processors, NodeDrives(today=12), here=2).lines if "share" in line
     ]
-    assert line == "2 processors share 1/12 of a node's drives on your nodes (--node-cores), and 2 here"
+    assert line == "2 processors share 1/12 of a node's drives on your nodes (--cores), and 2 here"
 
 
 def test_drives_are_never_made_faster_but_processors_fewer():
-    speed = drive_speed(SITE, None, Processors(1, "--node-cores"), DISK, here=2)
+    speed = drive_speed(SITE, None, Processors(1, "--cores"), DISK, here=2)
     assert (speed.today, speed.other, speed.cpus) == ({}, {}, 1.0)
     assert ratios(speed) == pytest.approx((5, 5))
 
@@ -82,7 +82,7 @@ def test_what_is_not_known_is_assumed_and_said():
             "a byte is assumed to take as much computing on your nodes as here; --history tells, by the processor time "
             "of the job's last run"
         ),
-        "as many processors are assumed to share a drive on your nodes as here (2); --node-cores tells how many a node has",
+        "as many processors are assumed to share a drive on your nodes as here (2); --cores tells how many a node has",
         "so the drives have their own speed",
     )
     assert (

@@ -1,6 +1,13 @@
 """Proves that what sysstat's tools print is read alike, whatever the form and the locale, and that all else is refused in a sentence."""
 
+import bz2
+import gzip
+import lzma
+import re
+import shlex
+import tarfile
 import time
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -119,6 +126,44 @@ def test_all_else_is_refused_in_a_sentence(tmp_path, text, message):
     with pytest.raises(BadInputError, match=message) as refused:
         read(tmp_path, text)
     assert str(refused.value).startswith(f"--sar {tmp_path / 'file'} ")
+
+
+def packed(folder, name, form):
+    """An archive with a file of sar's text."""
+    with tarfile.open(folder / name, f"w{form}") as archive:
+        archive.add(CAPTURED / "sar.txt", "sar.txt")
+    return folder / name
+
+
+def test_text_in_gzip_is_read_as_it_is_without(tmp_path):
+    for name in ("sar.txt", "sadf.json"):
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress((CAPTURED / name).read_bytes()))
+        assert read_drive_report(tmp_path / f"{name}.gz") == read_drive_report(CAPTURED / name)
+    (tmp_path / "of-sar.gz").write_bytes(gzip.compress(b"\x96\xd5\0\0"))
+    with pytest.raises(BadInputError, match="of-sar.gz is a file of sar's own"):
+        read_drive_report(tmp_path / "of-sar.gz")
+    (tmp_path / "cut.gz").write_bytes((tmp_path / "sar.txt.gz").read_bytes()[:60])
+    with pytest.raises(BadInputError, match="cut.gz is damaged, or a part of a gzip file; copy it again"):
+        read_drive_report(tmp_path / "cut.gz")
+
+
+@pytest.mark.parametrize(("name", "form"), [("a.tar", ":"), ("a b.tar.gz", ":gz"), ("a.tgz", ":gz"), ("a.tar.xz", ":xz")])
+def test_an_archive_is_refused_with_how_to_unpack_it(tmp_path, name, form):
+    file = packed(tmp_path, name, form)
+    command = re.escape(f"unpack it with `tar -xf {shlex.quote(str(file))} -C FOLDER`, and name that folder")
+    with pytest.raises(BadInputError, match=f"is an archive of files; {command}"):
+        read_drive_report(file)
+
+
+def test_other_packed_files_are_refused_with_how_to_unpack_them(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.write(CAPTURED / "sar.txt", "sar.txt")
+    with pytest.raises(BadInputError, match=r"a.zip is an archive of files; unpack it with `unzip \S+/a.zip -d FOLDER`"):
+        read_drive_report(tmp_path / "a.zip")
+    for name, tool, compress in (("sa28.xz", "xz", lzma.compress), ("sa28.bz2", "bzip2", bz2.compress)):
+        (tmp_path / name).write_bytes(compress(b"text"))
+        with pytest.raises(BadInputError, match=rf"compressed by {tool}, and only gzip .* with `{tool} -d -k \S+/{name}`"):
+            read_drive_report(tmp_path / name)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

@@ -5,6 +5,8 @@ import json
 import re
 import shlex
 import zipfile
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -67,7 +69,7 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert "mapreduce.task.io.sort.mb from 100 to " in text
     assert re.search(r"Not known: export \(job_\w+\): missing: a good end: the job was killed", text.replace("\n", " "))
     assert "Assumed: each node has one hard disk" in text.replace("\n", " ")
-    assert len(lines) < 40
+    assert len(lines) < 48
     page = (tmp_path / "triage.html").read_text()
     assert "&lt;b&gt;list&lt;/b&gt;" in page
     assert "<b>list" not in page
@@ -112,9 +114,9 @@ def test_the_memory_that_nodes_leave_to_files_is_evidence(site):
     assert rows[0]["likely_low_s"] == pytest.approx(0)
     assert rows[1]["likely_low_s"] > 1
     assert rows[0]["bound_s"] == rows[1]["bound_s"]
-    assert re.search(
-        "--node-memory 131072MiB --container-memory 98304MiB", json.loads(by_cache)["summary"]["next_step"]
-    )
+    test = json.loads(by_cache)["summary"]["next_commands"][-1]["command"]
+    assert test.startswith("assay run-job JAR ")
+    assert test.endswith(" --node-memory 131072MiB --container-memory 98304MiB")
 
 
 def test_files_of_sar_are_evidence_and_are_named_again(tmp_path, monkeypatch):
@@ -135,6 +137,10 @@ def test_files_of_sar_are_evidence_and_are_named_again(tmp_path, monkeypatch):
     assert (row["evidence"], row["likely_low_s"], row["likely_high_s"]) == ("busy drives", 0, row["bound_s"])
     assert row["likely_unknown"].startswith("4 tasks at once shared a drive")
     assert next_words(assay(*words)[1])[1:5] == ["--history", str(tmp_path), "--sar", "sar"]
+    again = next_words(assay("triage", "--history", tmp_path, "--drives", "1xhdd")[1], "Then")
+    _, answer = assay(*("sar" if word == "SAR" else word for word in again))
+    assert next_words(answer)[0] == "run-job"
+    assert not re.search(r"^(Then|Or): ", answer, re.MULTILINE)
     with pytest.raises(UsageError, match="either --sar or --prometheus"):
         assay(*words, "--prometheus", "http://nowhere")
 
@@ -152,12 +158,35 @@ def test_memory_that_tells_nothing_is_refused(site, words, message):
         assay("triage", "--history", site, *words)
 
 
-def next_words(text):
-    """What the screen says is to be typed next, as a shell takes it apart, without the program."""
-    (line,) = [line for line in text.splitlines() if line.startswith("Next: ")]
-    program, *words = shlex.split(line.removeprefix("Next: "))
+def next_words(text, when="Next"):
+    """What the screen says is to be typed, as a shell takes it apart, without the program."""
+    (line,) = [line for line in text.splitlines() if line.startswith(f"{when}: ")]
+    program, *words = shlex.split(line.removeprefix(f"{when}: "))
     assert program == "assay"
     return words
+
+
+def test_what_is_to_be_typed_first_tells_how_busy_the_drives_were(site):
+    _, text = assay("triage", "--history", site, "--drives", "4xhdd", "--worth", "20%", "--cores", "8")
+    began, ended = (
+        f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%d}"
+        for at_ms in (HEAVY.started_ms, HEAVY.finished_ms + 86_400_000)
+    )
+    assert f"Next: sadf -d /var/log/sa/sa{began} -- -d -p > $(hostname)-{began}.csv" in text.splitlines()
+    words = " ".join(text.split())
+    assert f"(on each node, and for each day until sa{ended}; gather the files in a folder SAR. How busy" in words
+    assert f"/var/log/sysstat/sa{began})" in words
+    again = next_words(text, "Then")
+    assert again[0] == "triage"
+    assert again[-2:] == ["--sar", "SAR"]
+    assert {"--drives", "4xhdd", "--worth", "20%", "--cores", "8"} < {*again}
+    commands = json.loads(assay("triage", "--history", site, "--json")[1])["summary"]["next_commands"]
+    assert [command["when"] for command in commands] == ["Next", "Then", "Or"]
+    assert commands[0]["command"].startswith("sadf -d /var/log/sa/sa")
+    assert commands[1]["command"].endswith(" --drives 12xhdd --sar SAR")
+    # Nothing is left to be told where no job is open.
+    light = next(site.glob("*-report-*.jhist"))
+    assert json.loads(assay("triage", "--history", light, "--json")[1])["summary"]["next_commands"] == []
 
 
 def a_jar(file):
@@ -171,10 +200,10 @@ def a_jar(file):
 )
 def test_what_is_to_be_typed_next_runs_as_it_is_printed(site, tmp_path, drives, now):
     write_history(site, HEAVY._replace(map_output_bytes=400 * GIB))
-    _, text = assay("triage", "--history", site, "--drives", drives, "--worth", "5%")
-    words = next_words(text)
-    assert words[words.index("--now") + 1] == now
-    assert words[words.index("--history") + 1] == str(site)
+    _, text = assay("triage", "--history", site, "--drives", drives, "--worth", "5%", "--cores", "8")
+    words = next_words(text, "Or")
+    given = dict(pairwise(words))
+    assert (given["--now"], given["--history"], given["--worth"], given["--cores"]) == (now, str(site), "5%", "8")
     a_jar(tmp_path / "my.jar")
     (tmp_path / "input").write_text("a b\n" * 1000)
     filled = {"JAR": "my.jar", "INPUT": "input", "NODE_MEMORY": "128GiB", "CONTAINER_MEMORY": "96GiB"}
@@ -186,12 +215,13 @@ def test_what_is_to_be_typed_next_runs_as_it_is_printed(site, tmp_path, drives, 
 
 def test_without_drives_the_next_step_says_which_are_asked_for_and_repeats_all_else(site):
     _, text = assay("triage", "--history", site, "--since", "2001-01-01", "--cores", "64", "--worth", "20%")
-    words = next_words(text)
+    words = next_words(text, "Or")
     assert words[0] == "triage"
     assert words[-2:] == ["--drives", "12xhdd"]
     assert {"--since", "--cores", "--worth"} < {*words}
+    assert next_words(text, "Then") == [*words, "--sar", "SAR"]
     _, again = assay(*words)
-    assert "Next: assay run-job" in again
+    assert "Or: assay run-job" in again
 
 
 def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypatch):
@@ -202,7 +232,7 @@ def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypat
     stage = MadeStage(seconds=60, cpu=0.2, shuffle_write_bytes=600 << 30)
     write_event_log(logs, MadeApplication(name="sessions 20261125", stages=(stage,)))
     _, text = assay("triage", "--history", logs, "--history", logs, "--drives", "4xhdd")
-    words = next_words(text)
+    words = next_words(text, "Or")
     assert words[-2:] == ["--write-experiment", "my-jobs"]
     code, text = assay(*words)
     assert code == 0
@@ -219,14 +249,15 @@ def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypat
         assert assay(*shlex.split(command))[0] == 0
 
 
-def test_fewer_threads_than_a_job_computed_with_are_refused_with_both_numbers(site):
+@pytest.mark.parametrize("option", ["--cores", "--node-cores"])
+def test_fewer_threads_than_a_job_computed_with_are_refused_with_both_numbers(site, option):
     write_history(site, HEAVY._replace(number=40, name="busy", maps=40, slots=80, cpu=0.9))
     with pytest.raises(
         BadInputError, match=r"--cores 2: a job computed for \d+ s on 2 nodes in 20.0 s, in which 2 hardware"
     ) as caught:
-        assay("triage", "--history", site, "--cores", "2")
+        assay("triage", "--history", site, option, "2")
     assert "80 s; count them as `nproc` does, or leave --cores out" in str(caught.value)
-    assert assay("triage", "--history", site, "--cores", "20")[0] == 0
+    assert assay("triage", "--history", site, option, "20")[0] == 0
 
 
 def test_csv_and_json_have_all_digits(site):
@@ -241,7 +272,7 @@ def test_csv_and_json_have_all_digits(site):
     assert answer["rows"][0]["parts"][1]["how"].startswith("input read: ")
     assert answer["rows"][0]["ran_s"] == answer["rows"][0]["elapsed_s"]
     assert {"contradictions", "doubts", "unexplained_s", "unplaced_bytes"} < {*answer["rows"][0]}
-    assert answer["summary"]["next_step"].startswith("assay triage --history ")
+    assert answer["summary"]["next_commands"][-1]["command"].startswith("assay triage --history ")
     assert answer["summary"]["roles"] == answer["rows"][0]["roles"]
     assert "nothing but these jobs uses the drives" in answer["summary"]["assumed"][1]
     assert answer["summary"]["verdicts"] == {"may matter: test it": 1, "not known": 1, "cannot matter": 3}
@@ -366,7 +397,7 @@ def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
     assert {(trial.engine, trial.workload.variant) for trial in plan.trials} == {("spark", "submitted")}
     assert plan.trials[0].settings.properties["spark.shuffle.compress"] == "true"
     _, text_of_logs = assay("triage", "--history", logs, "--drives", "1xhdd", "--out", tmp_path / "logs.html")
-    assert "Next: assay triage --history " in text_of_logs
+    assert "Or: assay triage --history " in text_of_logs
     assert "the metrics Bytes Read" in (tmp_path / "triage.html").read_text()
     assert "over 500 GB: yes (600.0 GiB)" in (tmp_path / "triage.html").read_text()
 

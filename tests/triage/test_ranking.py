@@ -18,7 +18,7 @@ from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import DriveSite, TriageVerdict, deciding, judge, triage
-from assay.triage.views import columns, headline, sums
+from assay.triage.views import columns, headline, page, sums
 
 MIB, GIB = 1 << 20, 1 << 30
 HEAVY = MadeJob(
@@ -120,13 +120,15 @@ def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
     assert "tasks at once shared a drive" in unlike.likely_unknown
     assert (unlike.likely_low_s, unlike.likely_high_s) == (0, unlike.bound_s)
     assert {row.verdict for row in rows} == {TriageVerdict.MAY_MATTER}
-    # Those that decide are by the bound.
-    assert summary.deciding[0] == max(rows, key=lambda row: row.bound_s).job
+    # Those that decide are chosen by the bound, and stand in the order of all.
+    assert max(rows, key=lambda row: row.bound_s).job in summary.deciding
+    assert list(summary.deciding) == [row.job for row in rows if row.job in summary.deciding]
     assert summary.likely_unknown == 2
     assert summary.likely_s == by_name["busy"].likely_s + by_name["idle"].likely_s
     text = " ".join(sums(answer))
     assert re.search(r"would probably save .+ in 2 jobs \(evidence: busy drives\)", text)
-    assert re.search(r"Of 2 jobs that may matter it is not known what is likely in 1 of them: ", text)
+    assert "Of 1 job that may matter, likely is a guess (?) for the order alone: " in text
+    assert "Of 1 job that may matter, it is not known what is likely: its history names no nodes" in text
     (likely,) = [column for column in columns(rows, [row.job for row in rows]) if column.head == "likely"]
     cells = dict(zip(by_name, likely.cells, strict=True))
     assert re.fullmatch(r"\d+ % \(\d+ to \d+\)", cells["busy"])
@@ -142,9 +144,10 @@ def test_no_sum_is_likely_where_all_jobs_are_unlike_what_was_measured():
     text = " ".join(sums(answer))
     assert "probably save" not in text
     assert (
-        "Of 2 jobs that may matter it is not known what is likely: a node has 12 drives, and no job on nodes with more "
-        "than 2 was measured."
+        "Of 2 jobs that may matter, likely is a guess (?) for the order alone: a node has 12 drives, and no "
+        "job on nodes with more than 2 was measured."
     ) in text
+    assert "not known what is likely" not in text
 
 
 def test_the_verdict_is_that_of_the_threshold():
@@ -275,6 +278,23 @@ def test_the_fewest_jobs_that_hold_most_decide():
     assert " in the 1 job that may matter" in next(sums(answer))
     assert answer.summary.most_at_once == 1
     assert sum(answer.summary.verdicts.values()) == 5
+    first, second = (
+        answer.rows[0].model_copy(update={"job": name, "likely_s": likely_s, "bound_s": bound_s})
+        for name, likely_s, bound_s in (("a", 9.0, 10.0), ("b", 1.0, 20.0))
+    )
+    assert deciding([first, second]) == ["a", "b"]  # in the order of the rows
+
+
+def test_savings_by_roles_are_said_not_to_add_up_where_there_are_several():
+    answer = triage([made(HEAVY)], site(), 0.1, "", 0, [])
+    roles = answer.summary.roles
+    assert len(roles) == 3
+    assert sum(roles.values()) > answer.summary.bound_s
+    words = "these overlap and do not add up"
+    assert f" at most; {words}." in next(sums(answer))
+    assert page(answer).count(words) == 2  # of all jobs, and of the only one
+    alone = answer.summary.model_copy(update={"roles": {"input": roles["input"]}})
+    assert words not in next(sums(answer.model_copy(update={"summary": alone})))
 
 
 def test_a_sum_names_no_part_that_is_larger_than_itself():

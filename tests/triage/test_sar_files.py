@@ -1,12 +1,12 @@
 """Proves that files of sar tell how long drives were busy, by stage, and that data which tell nothing are refused or named."""
 
+import tarfile
 from datetime import UTC, datetime
-
 import pytest
 
 from assay.model.errors import BadInputError
 from assay.triage.busy import DriveTimes
-from assay.triage.sar_files import read_sar
+from assay.triage.sar_files import files_of, read_sar
 from tests.triage.test_busy import the_job
 
 NAMES = "DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util"
@@ -78,6 +78,38 @@ def test_local_times_are_an_assumption(tmp_path):
         f"{datetime.fromtimestamp(job.started_ms // 1000).astimezone():%H:%M:%S} sda 1.00 1.00 5.00\n"
     )
     assert "are of this machine's zone" in read_sar([tmp_path], [job]).remarks[0]
+
+
+def test_files_in_folders_below_are_read_each_once(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        (tmp_path / "sar" / node).mkdir(parents=True)
+        write(tmp_path / "sar" / node, job, node, SHARES)
+    (tmp_path / "sar" / "worker-1" / "again").symlink_to(tmp_path / "sar")
+    (tmp_path / "sar" / ".hidden").write_bytes(b"\0")
+    assert [file.name for file in files_of([tmp_path / "sar"])] == ["worker-0.csv", "worker-1.csv"]
+    assert set(busy(tmp_path / "sar", job)[1].seconds) == {"map", "reduce"}
+
+
+def test_a_folder_without_files_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "empty" / "below").mkdir(parents=True)
+    with pytest.raises(BadInputError, match=r"empty has no file in it; on each node, print it with `sadf -d FILE") as no:
+        files_of([tmp_path / "empty"])
+    assert str(no.value).endswith(", and copy the files there")
+
+
+def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
+    write(tmp_path, the_job(), "worker-0", SHARES)
+    with tarfile.open(tmp_path / "worker-1.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "worker-0.csv", "worker-0.csv")
+    with pytest.raises(BadInputError, match=r"worker-1.tar.gz is an archive of files; unpack it with `tar -xf "):
+        files_of([tmp_path])
+
+
+def test_jobs_whose_nodes_nobody_names_leave_nothing_to_compare_with(tmp_path):
+    write(tmp_path, the_job(), "worker-0", SHARES)
+    with pytest.raises(BadInputError, match="no history names the nodes of its job; leave --sar out"):
+        read_sar([tmp_path], [])
 
 
 @pytest.mark.parametrize(

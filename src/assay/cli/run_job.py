@@ -15,6 +15,7 @@ from assay.cli.console import Output
 from assay.cli.context import (
     OUT_HELP,
     BoundedNumber,
+    OptionOfSeveralNames,
     Percentage,
     Size,
     UserPath,
@@ -206,7 +207,10 @@ class JobTest(NamedTuple):
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="How many nodes share the input.")
 @click.option("--node-memory", type=Size(), help="Memory of a node.")
 @click.option("--container-memory", type=Size(), help="How much of that containers may take.")
-@click.option("--node-cores", type=WholeNumber(1, 10_000), help="Processors of a node.")
+@click.option(
+    "--cores", "--node-cores", "node_cores", cls=OptionOfSeveralNames, type=WholeNumber(1, 10_000),
+    help="Processors of a node.",
+)  # fmt: skip
 @click.option(
     "--ratio", type=BoundedNumber(0, 1e6, min_open=True),
     help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
@@ -270,7 +274,7 @@ def run_job(
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
         known = _known(chosen, input_size, cluster, history, job, said, nodes, node_cores, output)
-    processors = known.processors if node_cores is None else Processors(node_cores, "--node-cores")
+    processors = known.processors if node_cores is None else Processors(node_cores, "--cores")
     trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
     settings = for_sample(
         known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from assay.cli.console import Output
 from assay.cli.context import (
+    OptionOfSeveralNames,
     Percentage,
     Size,
     UserPath,
@@ -42,19 +43,19 @@ from assay.model.trial import DEFAULT_WORTH
 from assay.plan.experiment import MOST_WORTH
 from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
-from assay.report.next_steps import NextStep
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage.busy import DriveTimes, MeasuredDrives
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
+from assay.triage.following import TypedTriage, next_commands, worth_options
 from assay.triage.prometheus import ask_prometheus
-from assay.triage.ranking import DriveSite, Triage, TriageVerdict
+from assay.triage.ranking import DriveSite, NextCommand, Triage, TriageVerdict
 from assay.triage.ranking import triage as ranked
 from assay.triage.reasons import refuted_cores
-from assay.triage.sar_files import read_sar
-from assay.triage.views import TypedTriage, anonymous, csv_rows, next_step, page, print_triage
+from assay.triage.sar_files import files_of, read_sar
+from assay.triage.views import anonymous, csv_rows, page, print_triage
 
 PAGE = Path("triage.html")
 ASSUMED_DRIVES = "1xhdd"
@@ -112,10 +113,9 @@ class Since(click.ParamType[int]):
     help=f"The drives that each node had when the jobs ran: {HOW}. By default {ASSUMED_DRIVES}.",
 )
 @click.option(
-    "--cores",
-    type=WholeNumber(1, 10_000),
+    "--cores", "--node-cores", cls=OptionOfSeveralNames, type=WholeNumber(1, 10_000),
     help="Hardware threads of each node, as `nproc` counts them, if no Prometheus says so.",
-)
+)  # fmt: skip
 @click.option("--node-memory", type=Size(), help="Memory of each node, if no Prometheus says so.")
 @click.option("--container-memory", type=Size(), help="How much of that containers may take, if no history says so.")
 @click.option(
@@ -154,6 +154,7 @@ def triage(
     if sar and prometheus:
         raise click.UsageError("name either --sar or --prometheus: both tell how busy the drives were")
     _check_targets(out, experiments)
+    sar_files = files_of(sar)
     if example:
         example_site.write_example(example_site.FOLDER)
         history, drives = (str(example_site.FOLDER),), drives or example_site.DRIVES
@@ -165,7 +166,7 @@ def triage(
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
             named = sum(of.number for of in set(by_role.values())) if drives else 0
-            busy = read_sar(sar, _whole(jobs)) if sar else _ask(prometheus, jobs, web, bar)
+            busy = read_sar(sar_files, _whole(jobs)) if sar else _ask(prometheus, jobs, web, bar)
     finally:
         web.close()
     typed_site = _TypedSite(cores, node_memory, container_memory)
@@ -185,8 +186,11 @@ def triage(
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = [word for file in sar for word in ("--sar", str(file))]
     options += _typed_options(since, prometheus, drives, typed_site, worth)
-    typed_again = TypedTriage(places, options, by_role if drives else {}, *node, experiments)
-    following = None if nameless else next_step(answer, typed_again)
+    threads = None if refuted_cores([job for job in jobs if job.counts], site.cores) else site.cores
+    typed_again = TypedTriage(
+        places, options, by_role if drives else {}, *node, threads, worth, experiments, is_busy_known=busy is not None
+    )
+    following = [] if nameless else next_commands(answer, typed_again)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
         _write(answer, jobs, by_role, worth, experiments, open_console(error=True) if form else output.progress)
@@ -212,9 +216,9 @@ def _typed_options(since: int, prometheus: str | None, drives: str | None, site:
         "--since": datetime.fromtimestamp(since / 1000).astimezone().isoformat(timespec="seconds") if since else None,
         "--prometheus": prometheus, "--drives": drives, "--cores": str(site.cores) if site.cores else None,
         "--node-memory": _mebibytes(site.node_memory), "--container-memory": _mebibytes(site.container_memory),
-        "--worth": f"{100 * worth:g}%" if worth != DEFAULT_WORTH else None,
     }  # fmt: skip
-    return [word for option, value in given.items() if value is not None for word in (option, value)]
+    words = [word for option, value in given.items() if value is not None for word in (option, value)]
+    return words + worth_options(worth)
 
 
 def _mebibytes(size: int | None) -> str | None:
@@ -275,10 +279,11 @@ def _check_targets(out: Path | None, experiments: Path | None) -> None:
         raise BadInputError(f"--write-experiment {experiments} is a file; name a folder, which may be new")
 
 
-def _show(answer: Triage, following: NextStep | None, form: Form | None, out: Path | None, output: Output) -> None:
+def _show(
+    answer: Triage, following: Sequence[NextCommand], form: Form | None, out: Path | None, output: Output
+) -> None:
     if form == "json" or (form is None and output.as_json):
-        command, hint = (following.command, following.words) if following else ("", "")
-        summary = answer.summary.model_copy(update={"next_step": command, "next_words": hint})
+        summary = answer.summary.model_copy(update={"next_commands": tuple(following)})
         emit(iter([answer.model_copy(update={"summary": summary}).model_dump_json(indent=1)]), out)
     elif form == "csv":
         emit(csv_rows(answer), out)

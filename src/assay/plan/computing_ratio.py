@@ -157,7 +157,7 @@ def _of_bytes(site: Computing | None, sample: Computing | None) -> str:
 def _of_processors(a_part: float | None, source: str, drives: NodeDrives, here: float) -> str:
     if a_part is None:
         return (
-            f"as many processors are assumed to share a drive on your nodes as here ({here:g}); --node-cores tells how "
+            f"as many processors are assumed to share a drive on your nodes as here ({here:g}); --cores tells how "
             "many a node has"
         )
     share = "a drive" if drives.parts == 1 else f"1/{drives.parts} of a node's drives"

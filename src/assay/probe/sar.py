@@ -1,15 +1,19 @@
-"""What sysstat's tools print of drives: `sar -d`, `sadf -d` and `sadf -j`, and `iostat -x -t`.
+"""What sysstat's tools print of drives: `sar -d`, `sadf -d` and `sadf -j`, and `iostat -x -t`, as text or in gzip.
 
 Rates of an interval become what a drive did in it. Text has the clock of the locale in which it was printed: decimal
 commas, 12 hours, and the date in some order. Source: sysstat, sar(1), sadf(1), iostat(1).
 """
 
+import gzip
 import json
 import re
+import shlex
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from assay.host.files import why
 from assay.model.errors import BadInputError
@@ -25,7 +29,11 @@ _CLOCK = r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AaPp])\.?[Mm]\.?)?"
 _ROW = re.compile(rf"{_CLOCK}\s+(\S.*)")
 _MOMENT = re.compile(rf"(\d+[-/.]\d+[-/.]\d+)[T ]\s*{_CLOCK}([+-]\d{{4}})?")
 _DATE = re.compile(r"(\d+)([-/.])(\d+)\2(\d+)\.?")
-_MOST_BYTES = 1 << 30
+_MOST_BYTES, _PIECE_BYTES, _HEAD_BYTES = 1 << 30, 1 << 20, 4096
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_TAR, _TAR_AT = b"ustar", 257
+_COMPRESSORS = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
+"""By the first bytes of their files, which are not unpacked here."""
 _HALF_DAY = timedelta(hours=12)
 
 
@@ -48,16 +56,44 @@ class DriveReport(NamedTuple):
     is_local: bool
 
 
-def read_drive_report(file: Path) -> DriveReport:
-    """Raises BadInputError for what is none of these, has no times or a date in doubt, or tells of no drive."""
+def check_drive_report(file: Path) -> None:
+    """Raises BadInputError for a file whose first bytes show that it is something else, such as an archive."""
+    head = _content(file, _HEAD_BYTES)
+    place = shlex.quote(str(file))
+    tool = next((name for first, name in _COMPRESSORS.items() if head.startswith(first)), "")
+    is_tar = head[_TAR_AT:].startswith(_TAR) or (tool != "" and ".tar" in file.suffixes)
+    if is_tar or head.startswith(_ZIP):
+        command = f"tar -xf {place} -C FOLDER" if is_tar else f"unzip {place} -d FOLDER"
+        raise BadInputError(f"--sar {file} is an archive of files; unpack it with `{command}`, and name that folder")
+    if tool:
+        raise BadInputError(
+            f"--sar {file} is compressed by {tool}, and only gzip is read; unpack it with `{tool} -d -k {place}`, and "
+            "name the file that this makes"
+        )
+    if b"\0" in head:
+        raise BadInputError(f"--sar {file} is a file of sar's own, whose form differs by version; {HOW}")
+
+
+def _content(file: Path, most_bytes: int) -> bytes:
+    """About so many bytes of a file at most, unpacked where it is gzip. Raises BadInputError."""
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise BadInputError(f"--sar {file} has more than 1 GiB; print the days of the jobs alone")
-        data = file.read_bytes()
+        with file.open("rb") as plain:
+            packed = plain.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
+            with cast(BinaryIO, gzip.open(plain)) if packed else plain as content:
+                pieces = iter(lambda: content.read(min(most_bytes, _PIECE_BYTES)), b"")
+                return b"".join(islice(pieces, -(-most_bytes // _PIECE_BYTES)))
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise BadInputError(f"--sar {file} is damaged, or a part of a gzip file; copy it again") from None
     except OSError as error:
         raise BadInputError(f"--sar {file} can't be read: {why(error)}") from None
-    if b"\0" in data[:4096]:
-        raise BadInputError(f"--sar {file} is a file of sar's own, whose form differs by version; {HOW}")
+
+
+def read_drive_report(file: Path) -> DriveReport:
+    """Raises BadInputError for what is none of these, has no times or a date in doubt, or tells of no drive."""
+    check_drive_report(file)
+    data = _content(file, _MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise BadInputError(f"--sar {file} has more than 1 GiB; print the days of the jobs alone")
     reading = _Reading(file)
     try:
         intervals = list(reading.intervals(data.decode("utf-8", "replace").lstrip("\ufeff \r\n")))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from assay.engine.past.formats import Suggestion, suggestions
 from assay.engine.past.histories import Unread
@@ -162,7 +162,7 @@ class JobRow(Frozen):
     parts: tuple[DriveUse, ...]
     """What the drives do for each phase and role."""
     roles: Mapping[str, float]
-    """By role, the most that faster drives for it alone could save."""
+    """By role, the most that faster drives for it alone could save. These overlap, and do not add up."""
     verdict: TriageVerdict
     """By the threshold."""
     role: str
@@ -184,6 +184,17 @@ class UnreadFile(Frozen):
     """Where it is."""
     reason: str
     """Why it was not read."""
+
+
+class NextCommand(Frozen):
+    """What to type next."""
+
+    when: Literal["Next", "Then", "Or"]
+    """How it stands to the one before it: it is the first, follows on it, or takes its place."""
+    command: str
+    """The command; words in capitals are to be filled in."""
+    words: str
+    """Where to type it, and what to fill in."""
 
 
 class Batch(Frozen):
@@ -221,9 +232,9 @@ class Batch(Frozen):
     likely_unknown: int
     """Of how many jobs that may matter it is not known, or no more than an order."""
     roles: Mapping[str, float]
-    """By role, the most that faster drives for it alone could save of the jobs that may matter."""
+    """By role, the most that faster drives for it alone could save of the jobs that may matter. These overlap."""
     deciding: tuple[str, ...]
-    """The fewest jobs that hold nine tenths of that."""
+    """The fewest jobs that hold nine tenths of `bound_s`, in the order of `rows`."""
     verdicts: Mapping[str, int]
     """How many jobs have each verdict."""
     short: int
@@ -246,10 +257,8 @@ class Batch(Frozen):
     """What was assumed because nothing said it."""
     unread: tuple[UnreadFile, ...]
     """What was named, or lay below a folder that was, and tells of no job."""
-    next_step: str = ""
-    """What to type next; empty where no job may matter."""
-    next_words: str = ""
-    """What to fill in there."""
+    next_commands: tuple[NextCommand, ...] = ()
+    """What to type next, in this order; nothing where no job is open."""
 
 
 class Triage(Frozen):
@@ -476,16 +485,17 @@ def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:
 
 
 def deciding(rows: Sequence[JobRow]) -> list[str]:
-    """The fewest jobs that hold nine tenths of what could be saved."""
+    """The fewest jobs that hold nine tenths of what could be saved, in the order of the rows."""
     candidates = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER and row.bound_s]
     candidates.sort(key=lambda row: -(row.bound_s or 0.0))
     total = sum(row.bound_s or 0.0 for row in candidates)
     before = [0.0, *accumulate(row.bound_s or 0.0 for row in candidates)]
-    return [
+    chosen = {
         row.job
         for row, saved_before_s in zip(candidates, before, strict=False)
         if saved_before_s < DECISIVE_SHARE * total
-    ]
+    }
+    return [row.job for row in rows if row.job in chosen]
 
 
 def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What files of `sar`, `sadf` and `iostat` tell of the drives of the nodes on which jobs ran."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from assay.engine.past.job import PastJob
+from assay.host.files import why
 from assay.model.errors import BadInputError
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
@@ -16,7 +18,7 @@ from assay.model.probe import Quantity, Reading
 from assay.node.devices import without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
-from assay.probe.sar import DriveInterval, read_drive_report
+from assay.probe.sar import HOW, DriveInterval, check_drive_report, read_drive_report
 from assay.triage.busy import MeasuredDrives
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
@@ -35,10 +37,11 @@ def read_sar(places: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
 
     That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names.
     """
-    files = [file for place in places for file in _files(place)]
-    reports = [read_drive_report(file) for file in files]
-    intervals = [interval for report in reports for interval in report.intervals]
     names = HostNames(node for job in jobs for node in job.nodes)
+    if not any(job.nodes for job in jobs):
+        raise BadInputError("--sar tells nothing of these jobs: no history names the nodes of its job; leave --sar out")
+    reports = [read_drive_report(file) for file in files_of(places)]
+    intervals = [interval for report in reports for interval in report.intervals]
     nodes = {host: names.find([host]) for host in dict.fromkeys(interval.host for interval in intervals)}
     if not any(nodes.values()):
         known = first_few(sorted({node for job in jobs for node in job.nodes}))
@@ -88,10 +91,35 @@ def _day(at_s: float) -> str:
     return f"{datetime.fromtimestamp(at_s).astimezone():%Y-%m-%d %H:%M}"
 
 
+def files_of(places: Sequence[Path]) -> list[Path]:
+    """The files that are named, and those in folders that are, and below. Raises BadInputError for what is no text."""
+    files = [file for place in places for file in _files(place)]
+    for file in files:
+        check_drive_report(file)
+    return files
+
+
 def _files(place: Path) -> list[Path]:
     if not place.exists():
         raise BadInputError(f"--sar {place}: there is no such file or folder")
-    return sorted(file for file in place.iterdir() if file.is_file()) if place.is_dir() else [place]
+    if not place.is_dir():
+        return [place]
+    files: list[Path] = []
+    visited: set[tuple[int, int]] = set()
+    for folder, below, names in os.walk(place, onerror=_refuse, followlinks=True):
+        status = Path(folder).stat()
+        if (status.st_dev, status.st_ino) in visited:  # a link led here again
+            below.clear()
+            continue
+        visited.add((status.st_dev, status.st_ino))
+        files += [file for name in names if not name.startswith(".") and (file := Path(folder, name)).is_file()]
+    if not files:
+        raise BadInputError(f"--sar {place} has no file in it; on each node, {HOW}, and copy the files there")
+    return sorted(files)
+
+
+def _refuse(error: OSError) -> None:
+    raise BadInputError(f"--sar {error.filename} can't be read: {why(error)}; make it readable, or name other folders")
 
 
 def _in_order(intervals: Iterable[DriveInterval]) -> list[DriveInterval]:

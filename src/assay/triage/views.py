@@ -1,8 +1,7 @@
 """The ranked list for people and scripts: one screen on a terminal, a page that sorts, CSV; with names or numbers."""
 
-import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -10,20 +9,15 @@ from typing import NamedTuple
 from rich.console import Console
 
 from assay.engine.past.formats import FORMS
-from assay.model.drive_profile import SHORT_NAMES
-from assay.model.engine import HADOOP_JOBS
 from assay.model.fact import Value
 from assay.model.naming import bytes_text, first_few
-from assay.plan.job_experiment import ROLES, experiment_name
+from assay.plan.job_experiment import ROLES
 from assay.report.columns import Column, fitting, layout_table
-from assay.report.next_steps import NextStep
 from assay.report.templates import template
-from assay.report.typed import typed
 from assay.report.values import csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
-from assay.triage.drives import Drives
 from assay.triage.names import numbered
-from assay.triage.ranking import Batch, CheaperChange, JobRow, Triage, TriageVerdict, UnreadFile
+from assay.triage.ranking import Batch, CheaperChange, JobRow, NextCommand, Triage, TriageVerdict, UnreadFile
 from assay.triage.reasons import SESSION_SHARE
 
 SHOWN = 12
@@ -34,11 +28,10 @@ LEGEND = (
     "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. A ? marks "
     "jobs unlike these: of them only 0 to at most is known, and the value before it serves their order. At most, that "
     "is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that keeps "
-    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's."
+    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs of a verdict stand "
+    "by the time that is likely to be saved, where that has a value, then by the time at most."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
-_EXPERIMENTS = "my-jobs"
-"""Where experiments of jobs lie, as `run-job` has it."""
 _NAME_CHARACTERS = 36
 _MOST_NAMED = 5
 _MOST_ADVICE = 3
@@ -139,14 +132,21 @@ def _probable(answer: Triage) -> Iterator[str]:
             f"Drives without delay would probably save {duration_text(summary.likely_s)} ({low} to {high}) in "
             f"{_count(evidence.total(), 'job')} (evidence: {rests})."
         )
-    reasons = Counter(row.likely_unknown for row in may if row.likely_unknown).most_common()
-    if reasons:
-        reason, count = reasons[0]
-        of_reason = f" in {count:,} of them" if len(reasons) > 1 else ""
-        yield (
-            f"Of {_count(summary.likely_unknown, 'job')} that may matter it is not known what is likely{of_reason}: "
-            f"{reason}."
-        )
+    guesses = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is not None]
+    if guesses:
+        said = f"Of {_count(len(guesses), 'job')} that may matter, likely is a guess (?) for the order alone"
+        yield f"{said}{_most_frequent(guesses)}."
+    unknown = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is None]
+    if unknown:
+        said = f"Of {_count(len(unknown), 'job')} that may matter, it is not known what is likely"
+        yield f"{said}{_most_frequent(unknown)}."
+
+
+def _most_frequent(reasons: Sequence[str]) -> str:
+    """The reason that most of them are, with how many that is where there are others."""
+    by_reason = Counter(reasons).most_common()
+    reason, count = by_reason[0]
+    return f"{f' in {count:,} of them' if len(by_reason) > 1 else ''}: {reason}"
 
 
 def _savings(summary: Batch, waits: str) -> str:
@@ -161,7 +161,11 @@ def _savings(summary: Batch, waits: str) -> str:
     if not both:
         return ""
     roles = [f"{role} {duration_text(seconds)}" for role, seconds in summary.roles.items()]
-    alone = f" Drives for one role alone: {', '.join(roles)} at most." if may and len(roles) > 1 else ""
+    alone = (
+        f" Drives for one role alone: {', '.join(roles)} at most; these overlap and do not add up."
+        if may and len(roles) > 1
+        else ""
+    )
     return f"Other drives could save {both}, without {waits}.{alone} "
 
 
@@ -261,59 +265,13 @@ def _runs_heading(rows: Sequence[JobRow]) -> str:
     return f"over {counts.pop():,} runs" if len(counts) == 1 else "all runs"
 
 
-class TypedTriage(NamedTuple):
-    """What was typed for triage, to be typed again: where histories are, all else, and each role's drives, if said.
-
-    `node_memory` and `container_memory` are in bytes, if known; `experiments` is the folder into which experiments are
-    written, if any.
-    """
-
-    places: Sequence[str]
-    options: Sequence[str] = ()
-    drives: Mapping[str, Drives] = {}
-    node_memory: int | None = None
-    container_memory: int | None = None
-    experiments: Path | None = None
-
-
-def next_step(answer: Triage, given: TypedTriage) -> NextStep | None:
-    """What to type next about the job that could save most, and what to fill in; None where no job may matter."""
-    if not answer.summary.deciding:
-        return None
-    again = f"{typed('triage')} {shlex.join([*given.places, *given.options])}"
-    if not given.drives:
-        return NextStep("say so what drives each node has: it tightens the bounds", f"{again} --drives 12xhdd")
-    row = answer.rows[0]
-    role = row.role or ROLES[1]
-    if FORMS[row.engine].program != HADOOP_JOBS:
-        file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
-        if given.experiments is not None:
-            return NextStep("fill in its jar and its input first", typed("run", str(file)))
-        return NextStep(
-            f"writes {file}; fill in its jar and its input, and run it with `{typed('run')}`",
-            f"{again} --write-experiment {_EXPERIMENTS}",
-        )
-    now = given.drives[role]
-    options = ["--job", row.job, "--now", now.option, *(["--role", role] if role != ROLES[1] else [])]
-    if now.profile == SHORT_NAMES["ssd"]:  # which run-job takes as the other drive otherwise
-        options += ["--against", "nvme"]
-    fill_in = "JAR and INPUT are the job's"
-    if "--cluster" not in given.places:
-        memory = "NODE_MEMORY" if given.node_memory is None else f"{given.node_memory >> 20}MiB"
-        of_containers = f"{given.container_memory >> 20}MiB" if given.container_memory else "CONTAINER_MEMORY"
-        options += ["--node-memory", memory, "--container-memory", of_containers]
-        if not given.node_memory:
-            fill_in += ", NODE_MEMORY is what a node has, such as 128GiB,"
-        if not given.container_memory:
-            fill_in += " and CONTAINER_MEMORY what containers may take of that"
-    return NextStep(fill_in, f"{typed('run-job')} JAR --input INPUT {shlex.join([*given.places, *options])}")
-
-
 def _role(row: JobRow) -> str:
     return (row.role or "not known") if row.verdict is TriageVerdict.MAY_MATTER else "-"
 
 
-def print_triage(answer: Triage, console: Console, following: NextStep | None = None, *, verbose: bool = False) -> None:
+def print_triage(
+    answer: Triage, console: Console, following: Sequence[NextCommand] = (), *, verbose: bool = False
+) -> None:
     """One screen: the answer, the first jobs, what is cheaper than a drive, what was assumed, and what to do next.
 
     With `verbose` all jobs, all that is cheaper, and all that is not known.
@@ -352,9 +310,10 @@ def print_triage(answer: Triage, console: Console, following: NextStep | None = 
         print_text(console, _not_read(summary.unread, len(summary.unread) if verbose else _MOST_UNREAD))
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
-    if following:
-        print_line(console, f"Next: {following.command}")
-        print_text(console, f"({following.words})")
+    for step in following:
+        print_line(console, f"{step.when}: {step.command}")
+        if step.words:
+            print_text(console, f"({step.words})")
 
 
 def _advised(answer: Triage) -> list[tuple[JobRow, CheaperChange]]:
@@ -374,7 +333,7 @@ class _Detail(NamedTuple):
     roles: str
 
 
-def page(answer: Triage, following: NextStep | None = None) -> str:
+def page(answer: Triage, following: Sequence[NextCommand] = ()) -> str:
     """The page's HTML: the answer, one row for each job, and how each bound comes about."""
     from markupsafe import Markup, escape
 
