@@ -119,6 +119,18 @@ def test_the_memory_that_nodes_leave_to_files_is_evidence(site):
     assert test.endswith(" --node-memory 131072MiB --container-memory 98304MiB")
 
 
+def test_a_history_tells_what_containers_may_take_and_what_is_typed_counts_first(site):
+    write_history(site, HEAVY, settings={"yarn.nodemanager.resource.memory-mb": "98304"})
+
+    def memory(*words):
+        _, text = assay("triage", "--history", site, "--drives", "2xhdd", *words, "--json")
+        return re.findall(r"-memory (\S+)", json.loads(text)["summary"]["next_commands"][-1]["command"])
+
+    assert memory("--node-memory", "128GiB") == ["131072MiB", "98304MiB"]
+    assert memory("--node-memory", "128GiB", "--container-memory", "64GiB") == ["131072MiB", "65536MiB"]
+    assert memory() == ["NODE_MEMORY", "98304MiB"]
+
+
 def test_files_of_sar_are_evidence_and_are_named_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ASSAY_COMMAND", raising=False)
@@ -331,11 +343,12 @@ def test_names_in_any_script_and_with_signs_of_terminals(site, tmp_path):
     ("words", "message"),
     [
         (["--out", "none/x.html"], "there is no folder none; make it"), (["--out", "done"], "is a folder; name a file"),
-        (["--write-experiment", "taken"], "is a file; name a folder"),
+        (["--write-experiment", "taken"], "is a file; name a folder"), (["--sar", "empty"], "empty has no file in it"),
     ],
 )  # fmt: skip
 def test_what_can_t_be_written_is_said_before_anything_is_read(site, tmp_path, words, message):
     (tmp_path / "taken").write_text("")
+    (tmp_path / "empty").mkdir()
     with pytest.raises(BadInputError, match=message):
         assay("triage", "--history", site / "none", *words)
 

@@ -58,10 +58,13 @@ class DriveReport(NamedTuple):
 
 def check_drive_report(file: Path) -> None:
     """Raises BadInputError for a file whose first bytes show that it is something else, such as an archive."""
-    head = _content(file, _HEAD_BYTES)
+    _check_head(file, _content(file, _HEAD_BYTES))
+
+
+def _check_head(file: Path, head: bytes) -> None:
     place = shlex.quote(str(file))
     tool = next((name for first, name in _COMPRESSORS.items() if head.startswith(first)), "")
-    is_tar = head[_TAR_AT:].startswith(_TAR) or (tool != "" and ".tar" in file.suffixes)
+    is_tar = head[_TAR_AT:].startswith(_TAR) or (bool(tool) and ".tar" in file.suffixes)
     if is_tar or head.startswith(_ZIP):
         command = f"tar -xf {place} -C FOLDER" if is_tar else f"unzip {place} -d FOLDER"
         raise BadInputError(f"--sar {file} is an archive of files; unpack it with `{command}`, and name that folder")
@@ -90,8 +93,8 @@ def _content(file: Path, most_bytes: int) -> bytes:
 
 def read_drive_report(file: Path) -> DriveReport:
     """Raises BadInputError for what is none of these, has no times or a date in doubt, or tells of no drive."""
-    check_drive_report(file)
     data = _content(file, _MOST_BYTES + 1)
+    _check_head(file, data[:_HEAD_BYTES])
     if len(data) > _MOST_BYTES:
         raise BadInputError(f"--sar {file} has more than 1 GiB; print the days of the jobs alone")
     reading = _Reading(file)

@@ -95,7 +95,8 @@ def files_of(places: Sequence[Path]) -> list[Path]:
     """The files that are named, and those in folders that are, and below. Raises BadInputError for what is no text."""
     files = [file for place in places for file in _files(place)]
     for file in files:
-        check_drive_report(file)
+        if file.is_file():  # a pipe can be read once alone
+            check_drive_report(file)
     return files
 
 
