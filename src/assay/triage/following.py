@@ -77,8 +77,8 @@ def _print_busy_times(summary: Batch) -> NextCommand:
         when="Next",
         command=f"sadf -d {file} -- -d -p > $(hostname)-{first}.csv",
         words=(
-            f"on each node{days}; gather the files in a folder {_GATHERED}. How busy the drives were narrows the answer "
-            f"most. On Debian it is {file.replace('/sa/', '/sysstat/')}"
+            f"on each node{days}; gather the files in a folder {_GATHERED}. How busy the drives were narrows the "
+            f"answer most. On Debian it is {file.replace('/sa/', '/sysstat/')}"
         ),
     )
 

@@ -28,8 +28,8 @@ LEGEND = (
     "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. A ? marks "
     "jobs unlike these: of them only 0 to at most is known, and the value before it serves their order. At most, that "
     "is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that keeps "
-    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs of a verdict stand "
-    "by the time that is likely to be saved, where that has a value, then by the time at most."
+    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs of a verdict "
+    "stand by the time that is likely to be saved, where that has a value, then by the time at most."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _NAME_CHARACTERS = 36
