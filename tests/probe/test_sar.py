@@ -147,7 +147,9 @@ def test_text_in_gzip_is_read_as_it_is_without(tmp_path):
         read_drive_report(tmp_path / "cut.gz")
 
 
-@pytest.mark.parametrize(("name", "form"), [("a.tar", ":"), ("a b.tar.gz", ":gz"), ("a.tgz", ":gz"), ("a.tar.xz", ":xz")])
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.tar", ":"), ("a b.tar.gz", ":gz"), ("a.tgz", ":gz"), ("a.tar.xz", ":xz")]
+)
 def test_an_archive_is_refused_with_how_to_unpack_it(tmp_path, name, form):
     file = packed(tmp_path, name, form)
     command = re.escape(f"unpack it with `tar -xf {shlex.quote(str(file))} -C FOLDER`, and name that folder")
@@ -158,11 +160,15 @@ def test_an_archive_is_refused_with_how_to_unpack_it(tmp_path, name, form):
 def test_other_packed_files_are_refused_with_how_to_unpack_them(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.write(CAPTURED / "sar.txt", "sar.txt")
-    with pytest.raises(BadInputError, match=r"a.zip is an archive of files; unpack it with `unzip \S+/a.zip -d FOLDER`"):
+    with pytest.raises(
+        BadInputError, match=r"a.zip is an archive of files; unpack it with `unzip \S+/a.zip -d FOLDER`"
+    ):
         read_drive_report(tmp_path / "a.zip")
     for name, tool, compress in (("sa28.xz", "xz", lzma.compress), ("sa28.bz2", "bzip2", bz2.compress)):
         (tmp_path / name).write_bytes(compress(b"text"))
-        with pytest.raises(BadInputError, match=rf"compressed by {tool}, and only gzip .* with `{tool} -d -k \S+/{name}`"):
+        with pytest.raises(
+            BadInputError, match=rf"compressed by {tool}, and only gzip .* with `{tool} -d -k \S+/{name}`"
+        ):
             read_drive_report(tmp_path / name)
 
 

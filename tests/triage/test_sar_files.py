@@ -2,6 +2,7 @@
 
 import tarfile
 from datetime import UTC, datetime
+
 import pytest
 
 from assay.model.errors import BadInputError
@@ -93,7 +94,9 @@ def test_files_in_folders_below_are_read_each_once(tmp_path):
 
 def test_a_folder_without_files_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "empty" / "below").mkdir(parents=True)
-    with pytest.raises(BadInputError, match=r"empty has no file in it; on each node, print it with `sadf -d FILE") as no:
+    with pytest.raises(
+        BadInputError, match=r"empty has no file in it; on each node, print it with `sadf -d FILE"
+    ) as no:
         files_of([tmp_path / "empty"])
     assert str(no.value).endswith(", and copy the files there")
 
