@@ -236,14 +236,15 @@ def busy_run(times, busy_s, **plan):
 
 def test_a_bound_far_below_the_threshold_decides_where_placements_are_compared_too():
     found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (64.0, 70.0)}, 4.0))
-    assert found.storage_too_small
+    assert found.is_too_small(found.busy_bound_s, found.worth.least)
     assert (found.verdict, result(found, "ssd").verdict, found.more) == (
         Verdict.NOT_WORTH_IT,
         Verdict.NOT_WORTH_IT,
         None,
     )
     found = decision_of(busy_run({"hdd": (73.0, 70.0), "ssd": (60.0, 69.0)}, 7.0))
-    assert (found.verdict, found.storage_too_small) == (Verdict.NOT_KNOWN_YET, False)
+    assert found.verdict is Verdict.NOT_KNOWN_YET
+    assert not found.is_too_small(found.busy_bound_s, found.worth.least)
 
 
 @pytest.mark.parametrize("other", ["ssd", ZERO_DELAY])

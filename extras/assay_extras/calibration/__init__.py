@@ -80,7 +80,7 @@ def _finding(installation: "Installation") -> "Finding":  # noqa: ARG001 - a fin
 
 def _differences(run: "RunView") -> "SectionView | None":
     """Of runs that compare a drive with its twin."""
-    from assay.stats.decision import compares_twin
+    from assay.stats.changes import compares_twin
 
     if not compares_twin(run.plan):
         return None

@@ -12,8 +12,8 @@ from assay.model.record import Record
 from assay.model.trial import Plan
 from assay.report.columns import Column, grid, layout_table
 from assay.report.templates import template
+from assay.stats.changes import REAL, TWIN
 from assay.stats.comparison import compare
-from assay.stats.decision import REAL, TWIN
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.sample import PLACEMENT, TrialSample, samples
 from assay.stats.trial_summary import summarise

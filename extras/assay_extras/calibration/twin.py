@@ -38,7 +38,7 @@ from assay.model.naming import bytes_text
 from assay.plan.make import read_experiment
 from assay.record.folder import RunFolder
 from assay.report.words import print_line
-from assay.stats.decision import REAL, TWIN
+from assay.stats.changes import REAL, TWIN
 from assay_extras.calibration.command import Wish, calibrate_media, write_profile
 from assay_extras.calibration.differences import differences, rows_of
 from assay_extras.calibration.measure import block_device, direct_in

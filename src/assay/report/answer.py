@@ -34,8 +34,8 @@ from assay.report.caveats import (
 from assay.report.words import job_name, option_pairs, percent, seconds_text
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives, TimesApart, most_saved_s
-from assay.stats.changes import AS_IT_IS, CHANGE
-from assay.stats.decision import HARDLY_BUSY_SHARE, REAL, TWIN, Decision, PlacementResult, Question, Verdict
+from assay.stats.changes import AS_IT_IS, CHANGE, REAL, TWIN
+from assay.stats.decision import HARDLY_BUSY_SHARE, Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
 from assay.stats.fault_cost import FAULT
 from assay.stats.sample import PLACEMENT
@@ -456,7 +456,7 @@ def _headline(decision: Decision, names: Mapping[str, str]) -> str:
     undecided = [placement for placement in decision.placements[1:] if placement not in excluded]
     best = min(undecided or excluded, key=lambda placement: placement.elapsed_s.value)
     if decision.verdict is Verdict.NOT_WORTH_IT:
-        if decision.storage_too_small:
+        if decision.is_too_small(decision.busy_bound_s, decision.worth.least):
             return _alone(decision, names)
         return _not_worth_words(decision, decision.placements[1:], names)
     apart = _not_the_drives(decision, best)

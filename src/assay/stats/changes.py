@@ -1,7 +1,11 @@
-"""Experiments that change one factor at a time: each change is a level of one factor, against all as it is."""
+"""What a run asks: about placements, about another factor, about changes of one factor at a time, or about a twin.
+
+Each change is a level of one factor, against all as it is.
+"""
 
 from collections.abc import Mapping, Sequence
 
+from assay.model.installed import kind_of
 from assay.model.trial import NOTHING_TO_CHOOSE, ZERO_DELAY, Plan
 from assay.stats.sample import MACHINE, PLACEMENT, WORK, Levels, TrialSample, in_order, in_plan_order, varying_factors
 
@@ -77,3 +81,15 @@ def question_of(plan: Plan, found: Sequence[TrialSample]) -> tuple[str, Sequence
         return CHANGE, as_changes(found, plan.base)
     others = [name for name in varies if name not in {*WORK, "variant", MACHINE, PLACEMENT, *NOTHING_TO_CHOOSE}]
     return (others[0] if PLACEMENT not in varies and others else PLACEMENT), found
+
+
+REAL, TWIN = "real", "twin"
+"""The placements of an experiment that compares a drive with the one that is emulated from its calibration."""
+
+
+def compares_twin(plan: Plan) -> bool:
+    """Whether a plan compares a real drive with an emulated one, by these names."""
+    if plan.placements != (REAL, TWIN):
+        return False
+    emulated = {medium.name: kind_of(medium).emulated for trial in plan.trials for medium in trial.media}
+    return emulated == {REAL: False, TWIN: True}

@@ -28,7 +28,7 @@ from assay.stats.caveats import (
     too_small,
     verdicts_on_late_writes,
 )
-from assay.stats.changes import CHANGE, change_order, changes_of, others_and_level, question_of
+from assay.stats.changes import CHANGE, change_order, changes_of, compares_twin, others_and_level, question_of
 from assay.stats.comparison import Comparison, compare, holm
 from assay.stats.estimate import Estimate, Split, saved_share, split_of
 from assay.stats.fault_cost import FAULT
@@ -70,18 +70,6 @@ class Question(StrEnum):
     WORTH = "which placement, or level, is worth it"
     COST = "what each fault costs"
     LIKENESS = "how far an emulated drive is from the drive that it was made from"
-
-
-REAL, TWIN = "real", "twin"
-"""The placements of an experiment that compares a drive with the one that is emulated from its calibration."""
-
-
-def compares_twin(plan: Plan) -> bool:
-    """Whether a plan compares a real drive with an emulated one, by these names."""
-    if plan.placements != (REAL, TWIN):
-        return False
-    emulated = {medium.name: kind_of(medium).emulated for trial in plan.trials for medium in trial.media}
-    return emulated == {REAL: False, TWIN: True}
 
 
 class PlacementResult(Frozen):
@@ -219,13 +207,9 @@ class Decision(Frozen):
         alone_and_open = len(self.placements) == 1 and self.verdict is Verdict.NOT_KNOWN_YET
         if not asks or not self.placements or alone_and_open:
             return False
-        base = self.placements[0]
-        shares = {
-            condition.kind: condition.share for condition in self.conditions if condition.subject == base.placement
-        }
-        read, busy = shares.get(READ), shares.get(BUSY)
+        read, busy = self._share(READ), self._share(BUSY)
         if self.busy_bound_s is not None:
-            busy = min(1.0 if busy is None else busy, self.busy_bound_s / base.elapsed_s.value)
+            busy = min(1.0 if busy is None else busy, self.busy_bound_s / self.placements[0].elapsed_s.value)
         idle = busy is not None and busy < HARDLY_BUSY_SHARE and not self.reached_drives
         return idle or (read is not None and read < HARDLY_READ_SHARE)
 
@@ -239,19 +223,13 @@ class Decision(Frozen):
         """How long the base's drives were busy, if that is known: no other drives can save much more."""
         if self.busy_bound_s is not None or not self.placements:
             return self.busy_bound_s
-        base = self.placements[0]
-        shares = (
-            condition.share
-            for condition in self.conditions
-            if condition.kind == BUSY and condition.subject == base.placement
-        )
-        share = next(shares, None)
-        return None if share is None else share * base.elapsed_s.value
+        share = self._share(BUSY)
+        return None if share is None else share * self.placements[0].elapsed_s.value
 
-    @property
-    def storage_too_small(self) -> bool:
-        """Whether the base's drives were busy for so little of the time that no drive could be worth it."""
-        return self.is_too_small(self.busy_bound_s, self.worth.least)
+    def _share(self, kind: str) -> float | None:
+        """The share of the base's condition of a kind; None where nobody knows it."""
+        asked = (kind, self.placements[0].placement)
+        return next((known.share for known in self.conditions if (known.kind, known.subject) == asked), None)
 
     def is_too_small(self, busy_s: float | None, worth: float) -> bool:
         """Whether so many seconds of busy drives are too few for a saving of such a share, which is worth it."""
@@ -288,7 +266,7 @@ def decisions(
     factor, counted = question_of(plan, samples(summaries))
     if factor == CHANGE:  # against all as it is, where `compared` are the levels of each factor
         compared = compare(counted, [CHANGE], plan.prior, {CHANGE: change_order(plan)})
-    found = fits(counted, factor, plan.prior)
+    fit_by_levels = fits(counted, factor, plan.prior)
     known = {
         (comparison.others, comparison.base, comparison.level): comparison
         for comparison in compared
@@ -297,7 +275,8 @@ def decisions(
     noises = noise_by_combination(combinations(counted), factor, plan.prior)
     least = worth or threshold_of(plan)
     drafts = [
-        _DecisionInputs(plan, factor, others, found[others], by_id, known, noises, least) for others in by_levels(found)
+        _DecisionInputs(plan, factor, others, fit_by_levels[others], by_id, known, noises, least)
+        for others in by_levels(fit_by_levels)
     ]
     verdicts = _verdicts(drafts, alpha)
     together = sum(len(draft.others_than_base) for draft in drafts)
@@ -318,7 +297,7 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], alpha: float) -> Mapping[tupl
     contrasts = [draft.fit.contrast(level, draft.base) for draft, level in asked]
     thresholds = [log(1 - draft.worth.of(level)) for draft, level in asked]
     corrected = holm([contrast.p(threshold) for contrast, threshold in zip(contrasts, thresholds, strict=True)])
-    found = {}
+    verdicts = {}
     for (draft, level), contrast, threshold, p in zip(asked, contrasts, thresholds, corrected, strict=True):
         verdict = Verdict.NOT_KNOWN_YET
         if p <= alpha and draft.fit.noise_of(level, draft.base).own_freedom:
@@ -326,8 +305,8 @@ def _verdicts(drafts: Sequence["_DecisionInputs"], alpha: float) -> Mapping[tupl
         comparison = draft.known.get((draft.levels, draft.base, level))
         if verdict is Verdict.WORTH_IT and comparison is not None and not comparison.significant:
             verdict = Verdict.NOT_KNOWN_YET
-        found[draft.levels, level] = verdict
-    return found
+        verdicts[draft.levels, level] = verdict
+    return verdicts
 
 
 def _undecided(placements: Sequence[PlacementResult], beyond: Collection[str]) -> list[str]:

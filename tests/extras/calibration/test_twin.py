@@ -11,7 +11,7 @@ from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
-from assay.stats.decision import compares_twin
+from assay.stats.changes import compares_twin
 from assay.stats.noise import ConfidenceInterval
 from assay_extras.calibration import twin
 from assay_extras.calibration.differences import DifferencesView, TwinDifference, differences, rows_of
