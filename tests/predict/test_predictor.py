@@ -94,9 +94,10 @@ def test_the_verdict_is_by_the_interval_that_is_printed(busy, there):
     run = a_measured_run(a_plan(), [a_record()])._replace(demands=[a_demand((10, 10 * busy, 10 * there))])
     (prediction,), (trial,) = predictions(run), predict(run)
     assert (trial.low_s, trial.high_s, trial.verdict) == (prediction.low_s, prediction.high_s, prediction.verdict)
-    threshold_s = 0.9 * prediction.elapsed_s
-    assert (prediction.verdict == "worth it") == (prediction.high_s <= threshold_s)
-    assert (prediction.verdict == "not worth it") == (prediction.low_s > threshold_s)
+    saving = prediction.saving
+    assert (saving.low, saving.high) == (1 - prediction.high_s / 10, 1 - prediction.low_s / 10)
+    assert (prediction.verdict == "worth it") == (saving.low >= 0.1)
+    assert (prediction.verdict == "not worth it") == (saving.high < 0.1)
 
 
 def test_writes_that_came_after_the_jobs_leave_the_verdict_open():
@@ -108,6 +109,7 @@ def test_writes_that_came_after_the_jobs_leave_the_verdict_open():
     assert prediction.high_s < 0.95 * prediction.elapsed_s
     assert prediction.verdict == "not known"
     assert prediction.reason.startswith("90 % of what the jobs moved was written only after")
+    assert prediction.surer == "run jobs that take longer, or with less memory for the page cache"
 
 
 @pytest.mark.parametrize(
@@ -131,8 +133,20 @@ def test_a_job_without_data_of_a_role_takes_as_long_wherever_that_lies():
     (prediction,) = predicted(
         a_demand((10, 9, (9, 0.0)), drive=DRIVE.model_copy(update={"roles": ("output",)}), replaced=())
     )
-    assert prediction.predicted_s == pytest.approx(10)
+    assert (prediction.low_s, prediction.predicted_s, prediction.high_s) == (10, 10, 10)
+    assert (prediction.verdict, prediction.reason) == ("not worth it", "triangles has no output data")
+    assert prediction.surer == ""
     assert prediction.basis == "from a trial on disk alone: data of output on one a drive"
+
+
+def test_where_one_of_the_trials_has_data_of_a_role_the_model_errs():
+    drive = DRIVE.model_copy(update={"roles": ("output",)})
+    without = a_demand((10, 9, (9, 0.0)), drive=drive, replaced=())
+    (prediction,) = predicted(
+        without, a_demand((10, 9, (5, 1.0)), drive=drive, trial="0002-triangles-disk"), seconds=(10.0, 10.0)
+    )
+    assert prediction.low_s < prediction.predicted_s < prediction.high_s
+    assert prediction.reason == ""
 
 
 def test_the_error_of_the_interval_may_be_another():

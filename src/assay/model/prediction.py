@@ -12,13 +12,15 @@ from assay.model.base import Frozen
 from assay.model.trial_summary import MeasuredRun
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+PredictedVerdict = Literal["worth it", "not worth it", "not known"]
 
 
 class PredictedTrial(Frozen):
     """The time of the jobs of a trial that did not run, with its 95 % interval.
 
-    The trial is as the trial `like` of the run, on the same kind of machine, but for some `levels` of factors. Raises
-    ValidationError where the time does not lie within its interval.
+    The trial is as the trial `like` of the run, on the same kind of machine, but for some `levels` of factors. The
+    interval has the noise of the trials that are like that one, so that the ratio to their time has no noise besides.
+    Raises ValidationError where the time does not lie within its interval.
     """
 
     like: str
@@ -28,10 +30,14 @@ class PredictedTrial(Frozen):
     high_s: Seconds
     basis: str = Field(min_length=1)
     """What the prediction rests on and where it holds, in a few words."""
-    verdict: Literal["worth it", "not worth it", "not known", ""] = ""
-    """Whether it saves as much as the plan's threshold; empty where the predictor does not judge."""
+    verdict: PredictedVerdict | Literal[""] = ""
+    """Whether it saves as much as the plan's threshold of the time of the trials that are like `like`; empty where the
+    predictor does not judge."""
+    reason: str = ""
+    """Why the verdict is not known whatever the interval is, or why it is known, in a few words; empty where the
+    interval alone decides."""
     surer: str = ""
-    """What would make it surer, in a few words; of a verdict that is not known why."""
+    """What would make it surer, in a few words."""
 
     @model_validator(mode="after")
     def _lies_within(self) -> "PredictedTrial":

@@ -218,10 +218,12 @@ class TrialSummary:
     basis: str = ""
     """What its prediction rests on."""
     verdict: str = ""
-    """What its predictor says of a predicted trial by the plan's threshold: `worth it`, `not worth it` or `not known`;
-    empty where it says nothing."""
+    """What its predictor says of a predicted trial by the plan's threshold, against the trials that are like the one
+    that it is like: `worth it`, `not worth it` or `not known`; empty where it says nothing."""
+    reason: str = ""
+    """Why this verdict is not known whatever the interval is, or why it is known."""
     surer: str = ""
-    """What would make its prediction surer, and why the verdict is not known."""
+    """What would make its prediction surer."""
 
     @property
     def factors(self) -> Mapping[str, str]:

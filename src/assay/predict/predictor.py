@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from math import exp, hypot, log, sqrt
 from statistics import fmean, stdev
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assay.model.demand import DriveDemand, OtherDrive
-from assay.model.prediction import PredictedTrial
+from assay.model.prediction import PredictedTrial, PredictedVerdict
 from assay.model.registry import PREDICTORS
 from assay.model.trial_summary import MeasuredRun, TrialSummary
 from assay.report.words import percent
 from assay.stats.closed_network import computing_time, network_time
 from assay.stats.drive_use import ended_before_its_writes
+from assay.stats.estimate import Estimate
 from assay.stats.sample import PLACEMENT, Trials, is_valid
+from assay.stats.threshold import predicted_verdict
 
 NAME = "replay"
 """What reports call this predictor."""
@@ -56,8 +58,8 @@ class DrivePrediction(NamedTuple):
     """A group of like trials on one placement, and its predicted time on another drive.
 
     `factors` tell the group from others, the placement left out. `low_s` and `high_s` are the 95 % interval. The
-    verdict is known where it lies beyond or within the threshold, a share of the mean of the measured times, and there
-    is no `reason` to know nothing.
+    verdict is by the interval of the saving, but where there is a `reason` to know nothing; the `reason` may be that
+    nothing moves, too.
     """
 
     factors: Mapping[str, str]
@@ -66,7 +68,7 @@ class DrivePrediction(NamedTuple):
     trials: Sequence[OnDrive]
     low_s: float
     high_s: float
-    verdict: Literal["worth it", "not worth it", "not known"]
+    verdict: PredictedVerdict
     reason: str
     surer: str
 
@@ -84,6 +86,13 @@ class DrivePrediction(NamedTuple):
     def predicted_s(self) -> float:
         """The mean of the predicted times."""
         return fmean(trial.predicted_s for trial in self.trials)
+
+    @property
+    def saving(self) -> Estimate:
+        """The share of the measured time that it saves."""
+        ratios = (seconds / self.elapsed_s for seconds in (self.predicted_s, self.high_s, self.low_s))
+        value, low, high = (1 - ratio for ratio in ratios)
+        return Estimate(value=value, low=low, high=high)
 
     @property
     def basis(self) -> str:
@@ -124,41 +133,59 @@ def predictions(run: MeasuredRun, error_95: float = ERROR_95) -> list[DrivePredi
 def _prediction(
     group: Sequence[tuple[TrialSummary, DriveDemand]], worth: float, deviation: float, error_95: float
 ) -> DrivePrediction:
-    """The mean of a group, with its interval; `deviation` is that of the logarithm of one trial's time.
-
-    No drive can leave the interval of the ratio to the measured time: a job gains no more than the time that its drives
-    were busy, and loses no more than the other drive is busy. The interval of the time, by which the verdict is, has
-    the noise of the measured times besides, from which the computing time is worked out.
-    """
+    """The mean of a group, with its interval and what that decides."""
     summary, demand = group[0]
-    trials = [on_drive(demand) for _, demand in group]
+    demands = [demand for _, demand in group]
+    trials = [on_drive(demand) for demand in demands]
+    interval, spread = _interval(demands, trials, deviation, error_95)
+    reason = surer = ""
+    is_judged = True
+    if not _moves_data(demands):
+        reason = f"{summary.trial.workload.name} has no {' or '.join(demand.drive.roles)} data"
+    elif unknown := _not_known(group):
+        (reason, surer), is_judged = unknown, False
+    else:
+        surer = "repeat the trials" if NORMAL_95 * spread > error_95 else "run it on that drive, emulated"
+    factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
+    placement = summary.trial.placement.name
+    made = DrivePrediction(factors, placement, demand, trials, *interval, "not known", reason, surer)
+    return made._replace(verdict=predicted_verdict(made.saving, worth)) if is_judged else made
+
+
+def _moves_data(demands: Sequence[DriveDemand]) -> bool:
+    """Whether any of the trials has data that the other drive would get."""
+    return any(demand.replaced for demand in demands)
+
+
+def _interval(
+    demands: Sequence[DriveDemand], trials: Sequence[OnDrive], deviation: float, error_95: float
+) -> tuple[tuple[float, float], float]:
+    """The interval of a mean predicted time, and the standard error of the logarithm of the trials' mean ratio.
+
+    `deviation` is that of the logarithm of one trial's time. No drive can leave the interval of the ratio to the
+    measured time: a job gains no more than the time that its drives were busy, and loses no more than the other drive
+    is busy. The interval of the time has the noise of the measured times besides, from which the computing time is
+    worked out. Where no data move no such time is needed, and the measured time is the prediction, without an error.
+    """
+    predicted_s = fmean(trial.predicted_s for trial in trials)
+    if not _moves_data(demands):
+        return (predicted_s, predicted_s), 0.0
     ratios = [log(trial.predicted_s / trial.elapsed_s) for trial in trials]
     ratio, spread = fmean(ratios), stdev(ratios) / sqrt(len(ratios)) if len(ratios) > 1 else 0.0
-    most_gained = fmean(sum(sum(stage.busy_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
-    most_lost = fmean(sum(sum(stage.busy_there_s) for stage in demand.stages) / demand.elapsed_s for _, demand in group)
+    most_gained = fmean(sum(sum(stage.busy_s) for stage in demand.stages) / demand.elapsed_s for demand in demands)
+    most_lost = fmean(sum(sum(stage.busy_there_s) for stage in demand.stages) / demand.elapsed_s for demand in demands)
     apart = exp(NORMAL_95 * spread)
     low = max(exp(ratio - error_95), 1 - most_gained) / apart
     high = min(exp(ratio + error_95), 1 + most_lost) * apart
     noise = NORMAL_95 * deviation / sqrt(len(trials))
     mean_s = fmean(trial.elapsed_s for trial in trials)
-    predicted_s = fmean(trial.predicted_s for trial in trials)
     low_s = min(mean_s * exp(ratio - hypot(ratio - log(low), noise)), predicted_s)
     high_s = max(mean_s * exp(ratio + hypot(log(high) - ratio, noise)), predicted_s)
-    reason, surer = _not_known(group)
-    verdict: Literal["worth it", "not worth it", "not known"] = "not known"
-    if not reason and high_s <= (1 - worth) * mean_s:
-        verdict = "worth it"
-    elif not reason and low_s > (1 - worth) * mean_s:
-        verdict = "not worth it"
-    if not surer:
-        surer = "repeat the trials" if NORMAL_95 * spread > error_95 else "run it on that drive, emulated"
-    factors = {name: level for name, level in summary.factors.items() if name != PLACEMENT}
-    placement = summary.trial.placement.name
-    return DrivePrediction(factors, placement, demand, trials, low_s, high_s, verdict, reason, surer)
+    return (low_s, high_s), spread
 
 
-def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, str]:
-    """Why nothing is known of a group's verdict, and what would help; empty where nothing is against it."""
+def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, str] | None:
+    """Why nothing is known of a group's verdict, and what would help; None where nothing is against it."""
     if any(ended_before_its_writes(summary) for summary, _ in group):
         late = max(summary.late_share or 0.0 for summary, _ in group)
         reason = f"{percent(late)} of what the jobs moved was written only after they had ended, and is in no busy time"
@@ -172,13 +199,14 @@ def _not_known(group: Sequence[tuple[TrialSummary, DriveDemand]]) -> tuple[str, 
                     f"{seen.high:,.3g}"
                 )
                 return reason, "run it on that drive, emulated"
-    return "", ""
+    return None
 
 
 def on_drive(demand: DriveDemand) -> OnDrive:
     """A trial's time on the other drive: that of each stage, added up.
 
-    Each stage takes as much longer or shorter as the network does, so that equal drives give the measured time.
+    Each stage takes as much longer or shorter as the network does, so that equal drives give the measured time. So does
+    a drive that gets no data of the trial.
     """
     predicted_s = computing_s = 0.0
     for stage in demand.stages:
@@ -187,6 +215,8 @@ def on_drive(demand: DriveDemand) -> OnDrive:
         here_s = network_time([stage_computing_s, *stage.busy_s])
         there_s = network_time([stage_computing_s, *stage.busy_there_s])
         predicted_s += stage.elapsed_s * there_s / here_s if here_s else 0.0
+    if not demand.replaced:
+        predicted_s = demand.elapsed_s
     busy_s = sum(max(stage.busy_s) for stage in demand.stages)
     busy_there_s = sum(max(stage.busy_there_s) for stage in demand.stages)
     return OnDrive(demand.trial, demand.elapsed_s, predicted_s, computing_s, busy_s, busy_there_s)
@@ -203,7 +233,8 @@ def predict(run: MeasuredRun) -> list[PredictedTrial]:
             high_s=prediction.high_s,
             basis=prediction.basis,
             verdict=prediction.verdict,
-            surer=": ".join(filter(None, (prediction.reason, prediction.surer))),
+            reason=prediction.reason,
+            surer=prediction.surer,
         )
         for prediction in predictions(run)
     ]

@@ -55,7 +55,7 @@ def _summary(name: str, number: int, trial: PredictedTrial, by_id: Mapping[str, 
             )
     return TrialSummary(
         id=f"{name}-predicted-{number:04d}", trial=like.trial, levels=trial.levels, source="predicted", predictor=name,
-        basis=trial.basis, verdict=trial.verdict, surer=trial.surer, status=Status.FINISHED, facts=like.facts,
-        media_facts=like.media_facts, control_groups=like.control_groups, elapsed_s=trial.elapsed_s,
-        low_s=trial.low_s, high_s=trial.high_s,
+        basis=trial.basis, verdict=trial.verdict, reason=trial.reason, surer=trial.surer, status=Status.FINISHED,
+        facts=like.facts, media_facts=like.media_facts, control_groups=like.control_groups,
+        elapsed_s=trial.elapsed_s, low_s=trial.low_s, high_s=trial.high_s,
     )  # fmt: skip

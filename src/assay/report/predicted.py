@@ -39,19 +39,21 @@ def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> 
     """Lines of an answer that stand below those of what ran."""
     lines = []
     before = {PLACEMENT: "On", CHANGE: "With"}.get(decision.factor, f"With {decision.factor}")
-    for one in predicted:
-        label = f"{before} {one.level}, predicted"
-        low, high = seconds_text(one.elapsed_s.low), seconds_text(one.elapsed_s.high)
-        words = f"by {one.predictor}, {low} to {high} s"
-        if one.measured_s is not None:
-            words += f", measured {seconds_text(one.measured_s)} s"
-        if one.saving is not None:
-            change = f"{percent(abs(one.saving.value))} {'less' if one.saving.value >= 0 else 'more'} time"
-            words += f": {change} (95 % interval {interval_text(one.saving)})"
-        judged = [one.verdict, one.basis, f"to be surer: {one.surer}" if one.surer and one.measured_s is None else ""]
-        value = one.elapsed_s.value
+    for foretold in predicted:
+        label = f"{before} {foretold.level}, predicted"
+        low, high = seconds_text(foretold.elapsed_s.low), seconds_text(foretold.elapsed_s.high)
+        words = f"by {foretold.predictor}, {low} to {high} s"
+        if foretold.measured_s is not None:
+            words += f", measured {seconds_text(foretold.measured_s)} s"
+        if (saving := foretold.saving) is not None:
+            change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
+            words += f": {change} (95 % interval {interval_text(saving)})"
+        verdict = ": ".join(filter(None, (foretold.verdict, foretold.reason)))
+        surer = f"to be surer: {foretold.surer}" if foretold.surer and foretold.measured_s is None else ""
+        value = foretold.elapsed_s.value
         time = f"{seconds_text(value) if value < 9.95 else round(value)} s"
-        lines.append(AnswerLine(label, label, time, "; ".join(filter(None, (words, *judged))), predicted=True))
+        told = "; ".join(filter(None, (words, verdict, foretold.basis, surer)))
+        lines.append(AnswerLine(label, label, time, told, predicted=True))
     return lines
 
 
@@ -60,6 +62,5 @@ def prediction_values(summary: TrialSummary) -> dict[str, str | float | Mapping[
     return {
         "id": summary.id, "predictor": summary.predictor, "like": summary.trial.id, "levels": summary.levels,
         "elapsed_s": summary.elapsed_s, "low_s": summary.low_s, "high_s": summary.high_s, "basis": summary.basis,
-        "verdict": summary.verdict, "surer": summary.surer,
-        "factors": summary.factors,
+        "verdict": summary.verdict, "reason": summary.reason, "surer": summary.surer, "factors": summary.factors,
     }  # fmt: skip

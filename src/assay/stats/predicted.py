@@ -14,6 +14,7 @@ from assay.stats.decision import Decision
 from assay.stats.estimate import Estimate
 from assay.stats.sample import MACHINE, Trials
 from assay.stats.summary import ratio_to
+from assay.stats.threshold import predicted_verdict
 
 
 class PredictedLevel(Frozen):
@@ -21,7 +22,8 @@ class PredictedLevel(Frozen):
 
     `elapsed_s` is the jobs' time in seconds, `saving` the share of the base's measured time that it saves: with both
     their errors, and without an interval where the base's time has none. `measured_s` is the level's own measured time
-    in seconds, None where it did not run. `verdict` and `surer` are the predictor's.
+    in seconds, None where it did not run. `verdict` is by the interval of the saving where the predictor judges at all,
+    but for a `reason` of the predictor's that nothing is known; `surer` is the predictor's.
     """
 
     predictor: str
@@ -31,6 +33,7 @@ class PredictedLevel(Frozen):
     saving: Estimate | None
     measured_s: float | None = None
     verdict: str = ""
+    reason: str = ""
     surer: str = ""
 
 
@@ -41,23 +44,31 @@ def beside(
     machines = Trials.of(summaries).machine_by_trial
     levels: list[list[PredictedLevel]] = [[] for _ in decisions]
     for summary in predicted:
-        factors = (*summary.factors.items(), (MACHINE, machines[summary.trial.id]))
+        machine = (MACHINE, machines[summary.trial.id])
         for decision, of_decision in zip(decisions, levels, strict=True):
-            others, level = others_and_level(factors, decision.factor, plan.base)
+            (others, level), (like_others, like_level) = (
+                others_and_level((*factors.items(), machine), decision.factor, plan.base)
+                for factors in (summary.factors, summary.trial.factors)
+            )
             if dict(others) == decision.levels:
-                of_decision.append(_level(summary, level, decision))
+                like = like_level if dict(like_others) == decision.levels else None
+                of_decision.append(_level(summary, level, like, decision))
     return list(map(tuple, levels))
 
 
-def _level(summary: TrialSummary, level: str, decision: Decision) -> PredictedLevel:
-    saving = None
+def _level(summary: TrialSummary, level: str, like: str | None, decision: Decision) -> PredictedLevel:
+    """What is said of a level; `like` is the level of the trial that it is like, None of another decision's trial."""
+    saving: Estimate | None = None
+    verdict = summary.verdict
     ran = {placement.placement: placement.elapsed_s.value for placement in decision.placements}
     if decision.placements:
-        base = decision.placements[0].elapsed_s
-        ratio, interval = ratio_to(summary, base.value, base.low, base.high)
+        base, from_base = decision.placements[0].elapsed_s, like == decision.placements[0].placement
+        ratio, interval = ratio_to(summary, base.value, base.low, base.high, from_base=from_base)
         saving = Estimate(
             value=1 - ratio, low=1 - interval.high if interval else None, high=1 - interval.low if interval else None
         )
+        if verdict and not (verdict == "not known" and summary.reason):
+            verdict = predicted_verdict(saving, decision.worth.of(level))
     return PredictedLevel(
         predictor=summary.predictor,
         level=level,
@@ -65,6 +76,7 @@ def _level(summary: TrialSummary, level: str, decision: Decision) -> PredictedLe
         elapsed_s=Estimate(value=summary.elapsed_s or 0.0, low=summary.low_s, high=summary.high_s),
         saving=saving,
         measured_s=ran.get(level),
-        verdict=summary.verdict,
+        verdict=verdict,
+        reason=summary.reason if verdict == summary.verdict else "",
         surer=summary.surer,
     )

@@ -275,16 +275,18 @@ def _with_predicted(rows: Sequence[Row], trials: Trials, predicted: Sequence[Tri
     for summary in predicted:
         machine = trials.machine_by_trial[summary.trial.id]
         group, placement = _combination((*summary.factors.items(), (MACHINE, machine)))
-        groups.setdefault(group, []).append(_predicted_row(group, placement, summary, bases.get(group)))
+        base, like = bases.get(group), _combination((*summary.trial.factors.items(), (MACHINE, machine)))
+        from_base = base is not None and like == (group, base.placement)
+        groups.setdefault(group, []).append(_predicted_row(group, placement, summary, base, from_base=from_base))
     return [row for of_group in groups.values() for row in of_group]
 
 
-def _predicted_row(group: Group, placement: str, summary: TrialSummary, base: Row | None) -> Row:
+def _predicted_row(group: Group, placement: str, summary: TrialSummary, base: Row | None, *, from_base: bool) -> Row:
     seconds, predicted = summary.elapsed_s or 0.0, None
     if base is not None and base.elapsed is not None:
         known = base.elapsed.interval
         low_s, high_s = (known.low, known.high) if known else (None, None)
-        ratio, interval = ratio_to(summary, base.elapsed.value, low_s, high_s)
+        ratio, interval = ratio_to(summary, base.elapsed.value, low_s, high_s, from_base=from_base)
         predicted = PredictedRatio(base=base.placement, ratio=ratio, interval=interval)
     within = ConfidenceInterval(low=summary.low_s or seconds, high=summary.high_s or seconds)
     return Row(
@@ -301,14 +303,17 @@ def _predicted_row(group: Group, placement: str, summary: TrialSummary, base: Ro
 
 
 def ratio_to(
-    predicted: TrialSummary, base_s: float, low_s: float | None, high_s: float | None
+    predicted: TrialSummary, base_s: float, low_s: float | None, high_s: float | None, *, from_base: bool
 ) -> tuple[float, ConfidenceInterval | None]:
     """A predicted time over a measured one, and its interval, where the measured one has one.
 
-    The two errors, of logarithms, are independent.
+    The two errors, of logarithms, are independent. A time that is predicted `from_base`, from the measured trials
+    themselves, has their noise in its own interval, so that this is the interval of the ratio as well.
     """
     seconds = predicted.elapsed_s or 0.0
     ratio = seconds / base_s
+    if from_base:
+        low_s = high_s = base_s
     if low_s is None or high_s is None or predicted.low_s is None or predicted.high_s is None:
         return ratio, None
     below = hypot(log(seconds / predicted.low_s), log(high_s / base_s))

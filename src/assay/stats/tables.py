@@ -248,6 +248,7 @@ def prediction_row(summary: TrialSummary) -> dict[str, str | float | None]:
         "elapsed_high_s": summary.high_s,
         "basis": summary.basis,
         "verdict": summary.verdict,
+        "reason": summary.reason,
         "surer": summary.surer,
     }
 

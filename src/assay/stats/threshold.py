@@ -6,7 +6,9 @@ from typing import Any
 from pydantic import model_serializer, model_validator
 
 from assay.model.base import Frozen
+from assay.model.prediction import PredictedVerdict
 from assay.model.trial import Plan
+from assay.stats.estimate import Estimate
 
 
 class Threshold(Frozen):
@@ -40,3 +42,12 @@ class Threshold(Frozen):
 def threshold_of(plan: Plan) -> Threshold:
     """The reader's own, the same for all levels."""
     return Threshold(share=plan.worth)
+
+
+def predicted_verdict(saving: Estimate, worth: float) -> PredictedVerdict:
+    """Judge a predicted saving by its interval alone: all of it is at least the threshold, or below it, or neither."""
+    if saving.low is None or saving.high is None:
+        return "not known"
+    if saving.low >= worth:
+        return "worth it"
+    return "not worth it" if saving.high < worth else "not known"
