@@ -227,7 +227,7 @@ def _demands(folder: RunFolder, drive: OtherDrive, placement: str) -> list[Drive
     installation = find_installation()
     profile = checked_profile(drive, installation)
     try:
-        return demands_on(folder, drive, profile, Emulator(installation).replay, placement)
+        return demands_on(folder, [(drive, profile)], Emulator(installation).replay, placement)
     except BadInputError as error:
         return str(error)
 

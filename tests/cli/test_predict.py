@@ -62,6 +62,28 @@ def test_a_run_predicts_the_drives_of_its_plan_and_says_which_it_can_not(tmp_pat
     )
 
 
+def test_a_job_without_data_of_the_role_takes_the_measured_time_and_the_reason_is_told(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    trials = [a_trial(1, workload="triangles"), a_trial(2, workload="sort")]
+    folder.create(a_plan(*trials))
+    for trial, roles in zip(trials, (("input",), ("input", "intermediate")), strict=True):
+        folder.write(TrialResult(a_record(trial), requests=[a_log(9, roles=roles)]))
+    words = ("predict", folder.path, "--media", "nvme", "--role", "intermediate")
+    assert "Not worth it: triangles has no intermediate data." in assay(*words).splitlines()
+    triangles, sort = json.loads(assay(*words, "--json"))
+    assert (triangles["low_s"], triangles["predicted_s"], triangles["high_s"]) == (10, 10, 10)
+    assert sort["low_s"] < sort["predicted_s"] < sort["high_s"]
+    of_report, _ = json.loads(assay("report", folder.path, "--format", "json"))["predictions"]
+    assert (of_report["verdict"], of_report["reason"]) == ("not worth it", "triangles has no intermediate data")
+
+
+def test_a_misspelt_role_is_refused_before_anything_is_replayed(tmp_path, monkeypatch):
+    folder = write_run(tmp_path / "run", a_log(9))
+    monkeypatch.setattr(Emulator, "replay", lambda *_: pytest.fail("requests are replayed"))
+    with pytest.raises(BadInputError, match="is of role 'imput'; their roles are input"):
+        assay("predict", folder.path, "--media", "nvme,ssd", "--role", "imput")
+
+
 def test_a_replay_that_fails_is_one_line_and_the_run_goes_on_to_its_report(tmp_path, monkeypatch):
     def fail(emulator, profile, records):
         raise AssayError("replaying the requests did not end within 1 s")
@@ -130,10 +152,34 @@ def test_drives_without_names_of_their_own_are_refused(media, problem):
         drives_named(media)
 
 
+def test_paths_of_drives_may_have_commas_and_equals_signs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for file in (tmp_path / "a,b" / "x.yaml", tmp_path / "k=v" / "y.yaml"):
+        file.parent.mkdir()
+        file.touch()
+    first, second = f"{tmp_path}/a,b/x.yaml", f"{tmp_path}/k=v/y.yaml"
+    for texts, drives in (
+        ([f"mine={first}"], [("mine", first)]),
+        ([f"ssd,mine={first},nvme"], [("ssd", "intel-s4500-960gb"), ("mine", first), ("nvme", "intel-p4500-1tb")]),
+        ([second, f"new={second}"], [("y", second), ("new", second)]),
+        ([f"{first},{second}"], [("x", first), ("y", second)]),
+        (["./a,b/x.yaml, ./k=v/y.yaml"], [("x", "./a,b/x.yaml"), ("y", "./k=v/y.yaml")]),
+    ):
+        assert [(drive.name, drive.profile) for drive in drives_named(texts)] == drives
+
+
+@pytest.mark.parametrize(("text", "file"), [("k=v/y.yaml", "v/y.yaml"), ("ssd,b/x.yaml", "b/x.yaml")])
+def test_a_path_that_may_be_meant_otherwise_is_refused_with_how_it_is_written(text, file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInputError, match=f"names the file {file}, which does not exist; a path with a comma or `=`"):
+        drives_named([text])
+
+
 def test_a_drive_that_nobody_describes_is_refused_before_the_run(tmp_path):
     folder = write_run(tmp_path / "run", a_log(9))
     plan = folder.plan().model_copy(update={"predict": (OtherDrive(name="x", profile="intel-p450"),)})
     with pytest.raises(BadInputError, match=r"there is no drive profile 'intel-p450'; did you mean 'intel-p4500"):
         check_predicted(plan, find_installation())
-    with pytest.raises(BadInputError, match="did you mean 'intel-p4500"):
-        assay("predict", folder.path, "--media", "intel-p450")
+    for word, meant in (("intel-p450", "intel-p4500"), ("nvmee", "nvme")):
+        with pytest.raises(BadInputError, match=f"--media: nobody describes the drive '{word}'; did you mean '{meant}"):
+            assay("predict", folder.path, "--media", word)

@@ -41,9 +41,13 @@ def replay(profile, records):
     return answered.tobytes()
 
 
-def demands(folder, share=1.0, roles=(), placement=None):
+def no_replay(profile, records):
+    raise AssertionError("requests are replayed before all is checked")
+
+
+def demands(folder, share=1.0, roles=(), placement=None, replay=replay):
     drive = OtherDrive(name="made", profile="made", roles=roles)
-    return demands_on(folder, drive, Profile(share), replay, placement)
+    return demands_on(folder, [(drive, Profile(share))], replay, placement)
 
 
 def test_a_trial_asks_its_own_drive_and_the_other_one(run):
@@ -115,8 +119,17 @@ def run_on(path, *options):
 
 def slowdown_of(folder, **speed):
     profile = Profile(1)
-    demands_on(folder, OtherDrive(name="made", profile="made", **speed), profile, replay)
+    demands_on(folder, [(OtherDrive(name="made", profile="made", **speed), profile)], replay)
     return profile.slowdown
+
+
+def test_of_several_drives_the_demands_come_drive_after_drive(run):
+    drives = [(OtherDrive(name=name, profile=name), Profile(share)) for name, share in (("a", 0.1), ("b", 0.5))]
+    made = demands_on(run(a_log(8)), drives, replay)
+    assert [(demand.drive.name, demand.trial[:4]) for demand in made] == [
+        ("a", "0001"), ("a", "0002"), ("b", "0001"), ("b", "0002"),
+    ]  # fmt: skip
+    assert [demand.stages[0].busy_there_s[0] for demand in made] == pytest.approx([0.8, 0.8, 4, 4])
 
 
 def test_a_drive_is_as_slow_as_the_runs_own(tmp_path):
@@ -137,8 +150,10 @@ def test_a_medium_of_the_run_keeps_its_own_slowdown(tmp_path):
     ],
 )
 def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path, options, reason):
+    folder = run_on(tmp_path / "run", *options)
+    known, unknown = OtherDrive(name="x", profile="x", slowdown=1), OtherDrive(name="made", profile="made")
     with pytest.raises(BadInputError, match=f"how much slower made is to be .* drives of trial 0001.* {reason}"):
-        slowdown_of(run_on(tmp_path / "run", *options))
+        demands_on(folder, [(known, Profile(1)), (unknown, Profile(1))], no_replay)
 
 
 @pytest.mark.parametrize(
@@ -154,9 +169,9 @@ def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path,
         ((a_log(5, dropped=3),), {}, "3 requests are missing"),
     ],
 )
-def test_what_can_not_be_predicted_is_one_sentence(run, logs, options, reason):
+def test_what_can_not_be_predicted_is_one_sentence_before_anything_is_replayed(run, logs, options, reason):
     with pytest.raises(BadInputError, match=reason):
-        demands(run(*logs), **options)
+        demands(run(*logs), replay=no_replay, **options)
 
 
 def test_without_a_log_that_was_to_be_kept_the_probe_is_named(tmp_path):
@@ -165,9 +180,9 @@ def test_without_a_log_that_was_to_be_kept_the_probe_is_named(tmp_path):
     folder.create(a_plan(trial))
     folder.write(TrialResult(a_record(trial)))
     with pytest.raises(BadInputError, match="no log of the requests.*; the probe block-trace sees them"):
-        demands(folder)
+        demands(folder, replay=no_replay)
 
 
 def test_a_drive_that_was_busy_for_longer_than_the_job_is_refused(run):
     with pytest.raises(BadInputError, match=r"took 8.5 s, and .* a drive was busy for 8.9 s of it"):
-        demands(run(a_log(9.9), seconds=(8.5,)))
+        demands(run(a_log(9.9), seconds=(8.5,)), replay=no_replay)

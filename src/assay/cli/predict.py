@@ -9,11 +9,12 @@ from rich.console import Console
 
 from assay.cli.context import UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.profile import find_profile
+from assay.media.emulated.profile import find_profile, profile_names
 from assay.model.demand import OtherDrive
-from assay.model.drive_profile import SHORT_NAMES, DriveProfile
+from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES, DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.naming import nearest
 from assay.model.trial import Plan
 from assay.predict.drives import demands_on
 from assay.predict.predictor import DrivePrediction, lies_on, predictions
@@ -29,7 +30,8 @@ from assay.stats.trial_summary import summaries_of
 @click.option(
     "--media", "media", required=True, multiple=True, metavar="[NAME=]DRIVE[,...]",
     help="The drive: a medium of the run, a usual one (hdd, ssd, nvme), a profile (`assay media list`) or a YAML file. "
-    "Of several each is predicted by itself. NAME is what reports call it.",
+    "Of several each is predicted by itself. NAME is what reports call it. A path with a comma or `=` begins with / or "
+    "./ and ends in .yaml.",
 )  # fmt: skip
 @click.option("--role", "roles", multiple=True, help="Only data of this role lie on it; may be given several times.")
 @click.option("--from", "placement", help="The placement to predict from; by default the first of the plan.")
@@ -51,14 +53,12 @@ def predict(
     installation = find_installation()
     run = RunFolder(folder)
     plan = run.plan()
-    drives = drives_named(media, roles, _emulated_media(plan))
-    profiles = [checked_profile(drive, installation) for drive in drives]
-    replay = Emulator(installation).replay
-    demands = [
-        demand
-        for drive, profile in zip(drives, profiles, strict=True)
-        for demand in demands_on(run, drive, profile, replay, placement)
-    ]
+    emulated = _emulated_media(plan)
+    drives = drives_named(media, roles, emulated)
+    for drive in drives:
+        _refuse_unknown(drive, [*emulated, *SHORT_NAMES], installation)
+    profiles = [(drive, checked_profile(drive, installation)) for drive in drives]
+    demands = demands_on(run, profiles, Emulator(installation).replay, placement)
     predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
     if not predicted:
         raise BadInputError(
@@ -76,18 +76,48 @@ def drives_named(
 ) -> list[OtherDrive]:
     """The drives that somebody means by texts such as `ssd,new=new-drive.yaml`.
 
-    Raises BadInputError where one is missing, or two would have one name.
+    Raises BadInputError where one is missing, where two would have one name, or where a path may be meant otherwise.
     """
     drives: dict[str, OtherDrive] = {}
     for text in texts:
-        for part in text.split(","):
-            given_name, _, word = part.strip().rpartition("=")
+        for part in _parts(text):
+            given_name, equals, word = part.partition("=")
+            if not equals or "/" in given_name:
+                given_name, word = "", part
+            if {",", "="} & {*text} and _is_path(word) and not Path(word).exists():
+                raise BadInputError(
+                    f"--media {text!r} names the file {word}, which does not exist; a path with a comma or `=` begins "
+                    "with / or ./ and ends in .yaml"
+                )
             drive = drive_named(word, roles, media, given_name)
             if not word or drive.name in drives:
                 problem = f"names {drive.name} twice" if word else "lacks a drive"
                 raise BadInputError(f"--media {text!r} {problem}; write DRIVE or NAME=DRIVE, each with another name")
             drives[drive.name] = drive
     return list(drives.values())
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of a text between commas; a path goes on beyond commas until the ending of a file of YAML."""
+    parts: list[str] = []
+    for part in text.split(","):
+        if parts and "/" in parts[-1] and Path(parts[-1].strip()).suffix not in PROFILE_FILES:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return [part.strip() for part in parts]
+
+
+def _is_path(word: str) -> bool:
+    return "/" in word or Path(word).suffix in PROFILE_FILES
+
+
+def _refuse_unknown(drive: OtherDrive, words: Sequence[str], installation: Installation) -> None:
+    """Raise BadInputError for a drive that nobody describes; `words` are those that mean drives beside profiles."""
+    names = profile_names(installation.profiles)
+    if drive.profile not in names and not _is_path(drive.profile):
+        hint = nearest(drive.profile, [*words, *names], most=3)
+        raise BadInputError(f"--media: nobody describes the drive {drive.profile!r}; {hint} (or give a YAML file)")
 
 
 def drive_named(
@@ -142,9 +172,10 @@ def _print(predicted: list[DrivePrediction], console: Console) -> None:
         Column("verdict", [prediction.verdict for prediction in predicted]),
     ]
     print_line(console, "\n".join(layout_table(columns, console.width)))
-    for reason in dict.fromkeys(prediction.reason for prediction in predicted if prediction.reason):
-        print_line(console, f"Not known: {reason}.")
-    for cure in dict.fromkeys(prediction.surer for prediction in predicted):
+    for verdict, reason in dict.fromkeys((prediction.verdict, prediction.reason) for prediction in predicted):
+        if reason:
+            print_line(console, f"{verdict.capitalize()}: {reason}.")
+    for cure in dict.fromkeys(prediction.surer for prediction in predicted if prediction.surer):
         print_line(console, f"To be surer: {cure}.")
     print_line(console, "The interval is that of predictions of measured jobs; see docs/explanation/prediction.md.")
 
@@ -175,6 +206,6 @@ def predict_planned(folder: RunFolder, installation: Installation, console: Cons
     for drive in folder.plan().predict:
         try:
             profile = checked_profile(drive, installation)
-            keep_demands(folder, demands_on(folder, drive, profile, emulator.replay))
+            keep_demands(folder, demands_on(folder, [(drive, profile)], emulator.replay))
         except AssayError as error:  # the trials ran all the same, and their report is to follow
             print_line(console, f"{drive.name} is not predicted: {error}")

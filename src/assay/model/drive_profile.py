@@ -49,6 +49,8 @@ SHORT_NAMES: Mapping[str, str] = {
     "hdd": "seagate-constellation-es3-4tb", "ssd": "intel-s4500-960gb", "nvme": "intel-p4500-1tb",
 }  # fmt: skip
 """What commands call the usual drives of servers."""
+PROFILE_FILES = frozenset({".yaml", ".yml"})
+"""What the names of files that hold a profile end with."""
 
 
 def varied_name(name: str, way: str) -> str:

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.model.demand import OtherDrive
-from assay.model.drive_profile import SHORT_NAMES
+from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES
 from assay.model.layout import Role
 from assay.model.naming import nearest
 from assay.model.trial import MediumSpec
 from assay.plan.source import ExperimentSource, Vocabulary
-
-FILES = {".yaml", ".yml"}
 
 
 def predicted_drives(
@@ -32,7 +30,7 @@ def predicted_drives(
             source.check_word(["predict", place, "roles", number], "role", role, known_roles)
         medium = emulated.get(entry.drive)
         profile = str(medium["profile"]) if medium else SHORT_NAMES.get(entry.drive, entry.drive)
-        if Path(profile).suffix in FILES:
+        if Path(profile).suffix in PROFILE_FILES:
             with source.at("predict", place):
                 profile = str(source.absolute(profile))
         elif profile not in vocabulary.profiles:

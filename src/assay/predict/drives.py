@@ -1,6 +1,7 @@
 """What the trials of a run would ask of a drive that did not run, from the requests that they kept."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +26,35 @@ IDLE_REQUEST_BYTES = 1 << 18
 
 
 def demands_on(
-    folder: RunFolder, drive: OtherDrive, profile: DriveProfile, replay: Replay, placement: str | None = None
+    folder: RunFolder, drives: Sequence[tuple[OtherDrive, DriveProfile]], replay: Replay, placement: str | None = None
 ) -> list[DriveDemand]:
-    """What all valid trials of one placement would ask of another drive, whose profile is known.
+    """What all valid trials of one placement would ask of other drives with these profiles, drive after drive.
 
-    By default the first placement of the plan. A trial that has no data of the drive's roles asks nothing of it. Raises
-    BadInputError where the run kept no requests, where the placement is unknown, where no trial has data of a role,
-    where it is not known how much slower the drive is to be, or where times are those of a scale model.
+    By default the first placement of the plan. A trial that has no data of a drive's roles asks nothing of it. Raises
+    BadInputError, before the first replay, where the run kept no requests, where the placement is unknown, where no
+    trial has data of a role, where it is not known how much slower a drive is to be, or where times are those of a
+    scale model.
     """
+    valid = _valid_trials(folder, placement)
+    known: set[str] = set()
+    for asked in (_Asked.of(folder, summary) for summary in valid):
+        known.update(role for log in asked.logs.values() for role in log.roles)
+        for drive, _ in drives:
+            _slowdown(drive, asked.trial)
+    for role in (role for drive, _ in drives for role in drive.roles):
+        if role not in known:
+            raise BadInputError(
+                f"no request of a trial with placement {valid[0].trial.placement.name} is of role {role!r}; their "
+                f"roles are {', '.join(sorted(known))}"
+            )
+    demands: list[list[DriveDemand]] = [[] for _ in drives]
+    for asked in (_Asked.of(folder, summary) for summary in valid):  # again: a run's logs may not fit into memory
+        for (drive, profile), of_drive in zip(drives, demands, strict=True):
+            of_drive.append(_demand(asked, drive, profile, replay))
+    return [demand for of_drive in demands for demand in of_drive]
+
+
+def _valid_trials(folder: RunFolder, placement: str | None) -> list[TrialSummary]:
     plan = folder.plan()
     summaries, _ = summaries_of(folder, plan)
     names = list(plan.placements or dict.fromkeys(t.placement.name for t in plan.trials if not t.zero_delay))
@@ -42,48 +64,69 @@ def demands_on(
     valid = [summary for summary in summaries if summary.trial.placement.name == chosen and is_valid(summary)]
     if not valid:
         raise BadInputError(f"{folder.path} has no valid trial with placement {chosen}, so nothing can be predicted")
-    demands: list[DriveDemand] = []
-    known: set[str] = set()
-    for summary in valid:
-        logs = folder.requests(summary.id)
-        known.update(role for log in logs.values() for role in log.roles)
-        demands.append(_demand(folder, summary, logs, drive, profile, replay))
-    for role in drive.roles:
-        if role not in known:
+    return valid
+
+
+Busy = list[tuple[float, ...]]
+"""For each stage how long each drive of a node was busy, in seconds."""
+
+
+class _Asked(NamedTuple):
+    """A trial with what its drives were asked: the names of its stages, the time of each, and how busy drives were."""
+
+    trial: Trial
+    elapsed_s: float
+    logs: Mapping[str, Requests]
+    names: Sequence[str]
+    spans: Sequence[Span]
+    busy: Busy
+
+    @classmethod
+    def of(cls, folder: RunFolder, summary: TrialSummary) -> "_Asked":
+        """Read a trial's logs. Raises BadInputError where they can't be replayed, or contradict its time."""
+        trial, logs, record = summary.trial, folder.requests(summary.id), folder.record(summary.id)
+        if record.modelled:
+            cure = "predict from trials on a cluster of full speed"
+            raise BadInputError(f"trial {trial.id} ran on a scale model: {cure}")
+        _check(logs, trial)
+        names, spans = _stages(record, folder.attempts(trial))
+        nodes = [[busy_s(log, spans) for log in of_node.values()] for of_node in by_node(logs).values()]
+        busy = _busiest_node([[*zip(*of_drives, strict=True)] for of_drives in nodes])
+        asked = cls(trial, summary.elapsed_s or 0.0, logs, names, spans, busy)
+        asked._check_busy()
+        return asked
+
+    def _check_busy(self) -> None:
+        seconds = sum(map(max, self.busy))
+        if seconds > MOST_BUSY * self.elapsed_s:
             raise BadInputError(
-                f"no request of a trial with placement {chosen} is of role {role!r}; their roles are "
-                f"{', '.join(sorted(known))}"
+                f"trial {self.trial.id} took {self.elapsed_s:.1f} s, and by the log of requests a drive was busy for "
+                f"{seconds:.1f} s of it: one of the two is wrong, so that nothing can be predicted from it"
             )
-    return demands
 
 
-def _demand(
-    folder: RunFolder, summary: TrialSummary, logs: Mapping[str, Requests], drive: OtherDrive, profile: DriveProfile,
-    replay: Replay,
-) -> DriveDemand:  # fmt: skip
-    trial, record = summary.trial, folder.record(summary.id)
-    if record.modelled:
-        raise BadInputError(f"trial {trial.id} ran on a scale model: predict from trials on a cluster of full speed")
-    _check(logs, trial)
-    names, spans = _stages(record, folder.attempts(trial))
-    elapsed_s = summary.elapsed_s or 0.0
-    roles = drive.roles or None
-    slowed = profile.model_copy(update={"slowdown": _slowdown(drive, trial)})
-    by_nodes = [_of_node(list(of_node.values()), spans, roles, slowed, replay) for of_node in by_node(logs).values()]
-    stages = []
-    for place, (name, span) in enumerate(zip(names, spans, strict=True)):
-        before = max((before[place] for before, _ in by_nodes), key=max)
-        there = max((there[place] for _, there in by_nodes), key=max)
-        stages.append(StageDemand(stage=name, elapsed_s=span.seconds, busy_s=before, busy_there_s=there))
-    _check_busy(trial, elapsed_s, stages)
+def _demand(asked: _Asked, drive: OtherDrive, profile: DriveProfile, replay: Replay) -> DriveDemand:
+    slowed = profile.model_copy(update={"slowdown": _slowdown(drive, asked.trial)})
+    busy_there = _busiest_node(
+        [
+            _busy_with([*of_node.values()], asked.spans, drive.roles or None, slowed, replay)
+            for of_node in by_node(asked.logs).values()
+        ]
+    )
+    stages = zip(asked.names, asked.spans, asked.busy, busy_there, strict=True)
     return DriveDemand(
-        trial=trial.id,
+        trial=asked.trial.id,
         drive=drive,
         title=profile.title,
-        replaced=tuple(sorted({log.medium.rpartition("/")[2] for log in logs.values() if _has(log, drive.roles)})),
-        elapsed_s=elapsed_s,
-        stages=tuple(stages),
-        **_shape(logs.values()),
+        replaced=tuple(
+            sorted({log.medium.rpartition("/")[2] for log in asked.logs.values() if _has(log, drive.roles)})
+        ),
+        elapsed_s=asked.elapsed_s,
+        stages=tuple(
+            StageDemand(stage=name, elapsed_s=span.seconds, busy_s=here, busy_there_s=there)
+            for name, span, here, there in stages
+        ),
+        **_shape(asked.logs.values()),
     )
 
 
@@ -104,19 +147,19 @@ def _stages(record: Record, attempts: Sequence[TaskAttempt]) -> tuple[list[str],
     return names, parts
 
 
-Busy = list[tuple[float, ...]]
-"""For each stage how long each drive of a node was busy, in seconds."""
+def _busiest_node(nodes: Sequence[Busy]) -> Busy:
+    """In each stage the drives of the node whose busiest drive was busiest."""
+    return [max(of_stage, key=max) for of_stage in zip(*nodes, strict=True)]
 
 
-def _of_node(
+def _busy_with(
     logs: Sequence[Requests], spans: Sequence[Span], roles: Collection[str] | None, drive: DriveProfile, replay: Replay
-) -> tuple[Busy, Busy]:
-    """How long a node's drives were busy, and would be with the other drive among them."""
-    before = [busy_s(log, spans) for log in logs]
+) -> Busy:
+    """How long a node's drives would be busy with the other drive among them."""
     kept = set() if roles is None else {role for log in logs for role in log.roles} - {*roles}
-    there = [busy_s(log, spans, kept) for log in logs] if kept else []
-    there.append(busy_elsewhere_s(logs, spans, roles, drive, replay))
-    return list(zip(*before, strict=True)), list(zip(*there, strict=True))
+    busy = [busy_s(log, spans, kept) for log in logs] if kept else []
+    busy.append(busy_elsewhere_s(logs, spans, roles, drive, replay))
+    return [*zip(*busy, strict=True)]
 
 
 def _check(logs: Mapping[str, Requests], trial: Trial) -> None:
@@ -131,15 +174,6 @@ def _check(logs: Mapping[str, Requests], trial: Trial) -> None:
     if dropped := sum(log.dropped for log in logs.values()):
         raise BadInputError(
             f"{dropped} requests are missing from the log of trial {trial.id}, so that it can't be replayed"
-        )
-
-
-def _check_busy(trial: Trial, elapsed_s: float, stages: Sequence[StageDemand]) -> None:
-    busy = sum(max(stage.busy_s) for stage in stages)
-    if busy > MOST_BUSY * elapsed_s:
-        raise BadInputError(
-            f"trial {trial.id} took {elapsed_s:.1f} s, and by the log of requests a drive was busy for {busy:.1f} s of "
-            "it: one of the two is wrong, so that nothing can be predicted from it"
         )
 
 

@@ -35,7 +35,7 @@ from assay.media.emulated.profile import find_profile
 from assay.media.page_cache import CACHE_NOT_QUITE_COLD, make_cold, write_out
 from assay.model.base import Bytes, UserPath
 from assay.model.doubt import Doubt, doubt_kind
-from assay.model.drive_profile import ASSUMED, PARAMETERS, DriveProfile, varied_name, way_of
+from assay.model.drive_profile import ASSUMED, PARAMETERS, PROFILE_FILES, DriveProfile, varied_name, way_of
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.installation import Holder, Installation
@@ -46,7 +46,6 @@ from assay.model.record import Part
 from assay.model.registry import MEDIA
 from assay.model.trial import MediumSpec
 
-PROFILE_FILES = frozenset({".yaml", ".yml"})
 NO_DELAYS = "null"
 """The profile of a drive that takes no time."""
 MOST_SLOWDOWN = 100

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.host.files import read_text
 from assay.host.yaml_file import YamlFile
-from assay.model.drive_profile import EXPECTED, DriveProfile
+from assay.model.drive_profile import EXPECTED, PROFILE_FILES, DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.naming import nearest
 
@@ -30,7 +30,7 @@ def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
     if name_or_file in names:
         return read_profile(folder / f"{name_or_file}.yaml")
     file = Path(name_or_file)
-    if file.suffix in {".yaml", ".yml"} or "/" in name_or_file:
+    if file.suffix in PROFILE_FILES or "/" in name_or_file:
         return read_profile(file)
     raise BadInputError(
         f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, names, most=3)} (or give a YAML file)"
