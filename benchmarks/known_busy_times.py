@@ -129,13 +129,19 @@ def worst(all_cases: Sequence[Case], most: int) -> list[list[str]]:
 
 
 def interval_95(errors: Sequence[float]) -> float:
-    """The half width that holds 95 % of some errors, so that it holds a further one as often (split conformal)."""
+    """The half width that holds 95 % of some errors, so that it holds a further one as often (split conformal).
+
+    Raises ValueError without an error.
+    """
+    if not errors:
+        raise ValueError("no interval follows from no errors; give runs whose jobs ran on two placements")
     rising = sorted(map(abs, errors))
     return rising[min(len(rising), ceil(0.95 * (len(rising) + 1))) - 1]
 
 
 def covered(all_cases: Sequence[Case]) -> int:
-    """How many cases lie within the interval that all other runs' cases give."""
+    """How many cases lie within the interval that all other runs' cases give; none where there is no other run."""
     predictor = by_network(TASKS_AT_ONCE)
     errors = [(case.run, case.error(predictor)) for case in all_cases]
-    return sum(abs(error) <= interval_95([other for name, other in errors if name != run]) for run, error in errors)
+    others = {run: [error for name, error in errors if name != run] for run, _ in errors}
+    return sum(bool(others[run]) and abs(error) <= interval_95(others[run]) for run, error in errors)

@@ -201,16 +201,18 @@ def main() -> None:
         of_run = replayed(folder)
         replays += of_run[0]
         refused += of_run[1]
+    if not known and not replays and not refused:
+        parser.error("no job of these runs ran on two placements of emulated drives; name a run whose jobs did")
     show(COLUMNS, rows(known))
     show(("run", "job", "from", "to", "error"), worst(known, 10))
     if len({case.run for case in known}) > 1:
         within = f"{covered(known)} of {len(known)}"
         print(f"{within} lie within the interval that the other runs' cases give")  # noqa: T201
+    for case in refused:
+        print(f"{case.case} is refused: {case.reason}")  # noqa: T201
     if not replays:
         return
     print(busy_text(replays))  # noqa: T201
-    for case in refused:
-        print(f"{case.case} is refused: {case.reason}")  # noqa: T201
     show(SUMMARY_COLUMNS, summary_rows(replays, refused))
     show(PREDICTOR_COLUMNS, predictor_rows(replays))
     show(VERDICT_COLUMNS, verdict_rows(replays, refused))

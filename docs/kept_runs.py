@@ -22,6 +22,7 @@ import pyarrow
 from pyarrow import compute, parquet
 
 from assay.model.doubt import DOUBTS
+from assay.model.errors import BadInputError
 from assay.model.trial import ZERO_DELAY
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
@@ -33,7 +34,8 @@ from assay.stats.sample import samples
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
-KEPT = ("plan.json", "experiment.yaml", "demands.jsonl", "record.json", "tasks.parquet")
+PLAN = "plan.json"
+KEPT = (PLAN, "experiment.yaml", "demands.jsonl", "record.json", "tasks.parquet")
 """The files of a run folder from which all that pages quote is made, and the tasks of its jobs."""
 
 SHOWN_PATH = "/data/assay"
@@ -48,7 +50,10 @@ def keep(run: Path, name: str, hidden: Iterable[str] = (), *, requests: bool = F
     `requests` packs those to drives with delays, too.
 
     Paths that begin with a `hidden` path become paths below SHOWN_PATH: a machine's folders are nobody's business.
+    Raises BadInputError for a folder without a plan, before the archive changes.
     """
+    if not (run / PLAN).is_file():
+        raise BadInputError(f"{run} is not a run folder: it has no {PLAN}; name a folder that `assay run` wrote")
     archive = RESULTS / f"{name}.tar.xz"
     kept = (*KEPT, REQUESTS) if requests else KEPT
     files = sorted(file for file in run.rglob("*") if file.name in kept and not _is_without_delays(file))

@@ -67,6 +67,7 @@ from docs.make_studies import BLOCKS, documents
 
 from assay.cli.context import find_installation
 from assay.model.cluster import OF_HOST, OF_NODE
+from assay.model.errors import BadInputError
 from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
@@ -551,7 +552,10 @@ def main() -> None:
     keeping.add_argument("--hide", action="append", default=[], help="a folder of this machine that is named otherwise")
     arguments = parser.parse_args()
     if arguments.command == "keep":
-        keep(arguments.run, arguments.name, arguments.hide, requests=arguments.requests)
+        try:
+            keep(arguments.run, arguments.name, arguments.hide, requests=arguments.requests)
+        except BadInputError as error:
+            keeping.error(str(error))
     for page in pages():
         text = page.read_text(encoding="utf-8")
         if (made := filled(text)) != text:

@@ -1,14 +1,16 @@
 """Proves how `benchmarks/prediction.py` judges predictions: which cases there are, what is true, what intervals come from."""
 
+import sys
 from functools import partial
 from math import log
 
 import pytest
-from benchmarks.known_busy_times import Case, Measured, spread_of_errors
+from benchmarks.known_busy_times import Case, Measured, covered, interval_95, spread_of_errors
 from benchmarks.prediction import (
     busy_text,
     case_rows,
     error_95,
+    main,
     predictor_rows,
     ranges_seen,
     summary_rows,
@@ -225,3 +227,30 @@ def test_the_parameters_are_the_greater_error_rounded_up_and_the_ranges_of_what_
     before, on = Measured(20, [10]), Measured(5, [1])
     assert error_95([Case("x", "sort", "hdd", "ssd", before, on)], []) > 0.5
     assert ranges_seen(cases) == [(2, 8), (100_000, 400_000)]
+
+
+def test_no_interval_follows_from_a_single_run():
+    case = Case("x", "sort", "hdd", "ssd", Measured(20, [10]), Measured(5, [1]))
+    assert covered([case]) == 0
+    assert covered([case, case._replace(run="y")]) == 2
+    with pytest.raises(ValueError, match="no interval follows from no errors"):
+        interval_95([])
+
+
+def printed(monkeypatch, capsys, folder):
+    monkeypatch.setattr(sys, "argv", ["prediction.py", str(folder.path)])
+    main()
+    return capsys.readouterr().out
+
+
+def test_runs_without_two_placements_are_refused_with_a_sentence(tmp_path, monkeypatch, capsys):
+    folder = write_run(tmp_path / "run", {"triangles": {"hdd": 20.0}})
+    with pytest.raises(SystemExit):
+        printed(monkeypatch, capsys, folder)
+    assert "no job of these runs ran on two placements of emulated drives" in capsys.readouterr().err
+
+
+def test_a_run_all_of_whose_cases_are_refused_says_why(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.replayed._demands", lambda *_: "too busy")
+    folder = write_run(tmp_path / "run", {"triangles": TIMES_S})
+    assert "hdd to ssd is refused: too busy" in printed(monkeypatch, capsys, folder)

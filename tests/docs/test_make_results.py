@@ -17,6 +17,7 @@ from docs.make_results import (
     charts,
     disturbances,
     filled,
+    main,
     model_error,
     named,
     pages,
@@ -89,6 +90,8 @@ def test_a_kept_run_has_its_tasks_and_no_hidden_path(tmp_path, monkeypatch):
 
 def test_the_requests_to_drives_with_delays_are_kept_where_that_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("docs.kept_runs.RESULTS", tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "plan.json").write_text("{}")
     for trial in ("0001-sort-hdd", "0002-sort-zero-delay"):
         folder = tmp_path / "run" / "trials" / trial
         folder.mkdir(parents=True)
@@ -97,6 +100,17 @@ def test_the_requests_to_drives_with_delays_are_kept_where_that_is_asked_for(tmp
         keep(tmp_path / "run", "kept", requests=requests)
         with unpacked("kept") as run:
             assert [file.parent.name for file in run.rglob("requests.parquet")] == names
+
+
+def test_a_folder_without_a_plan_is_not_packed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("docs.kept_runs.RESULTS", tmp_path)
+    (tmp_path / "kept.tar.xz").write_bytes(b"an earlier run")
+    monkeypatch.setattr("sys.argv", ["make_results.py", "keep", str(tmp_path / "run"), "kept"])
+    (tmp_path / "run").mkdir()
+    with pytest.raises(SystemExit):
+        main()
+    assert f"{tmp_path / 'run'} is not a run folder: it has no plan.json; name a folder that" in capsys.readouterr().err
+    assert (tmp_path / "kept.tar.xz").read_bytes() == b"an earlier run"
 
 
 @pytest.mark.skipif(Emulator(find_installation()).missing() is not None, reason="the emulator is not built")
