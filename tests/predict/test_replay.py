@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.model.record import Span
 from assay.model.signature import Requests
@@ -27,9 +29,26 @@ WHOLE = [Span(begin_ms=0, end_ms=10_000)]
 def test_time_with_any_request_is_counted_once():
     log = a_log((0, 100, 0), (50, 100, 1), (1000, 10, 0), (990, 15, 0))
     assert busy_s(log, WHOLE) == [pytest.approx(0.150 + 0.020)]
-    assert busy_s(log, WHOLE, {"input"}) == [pytest.approx(0.100 + 0.020)]
     parts = [Span(begin_ms=0, end_ms=500), Span(begin_ms=500, end_ms=995), Span(begin_ms=1001, end_ms=2000)]
     assert busy_s(log, parts) == [pytest.approx(0.150), pytest.approx(0.015), 0]
+
+
+def test_a_request_that_waits_for_those_of_another_role_has_none_of_their_time():
+    log = a_log((0, 100, 0), (10, 140, 1), (20, 180, 0), (1000, 10, 1))
+    assert busy_s(log, WHOLE, {"input"}) == [pytest.approx(0.100 + 0.050)]
+    assert busy_s(log, WHOLE, {"intermediate"}) == [pytest.approx(0.050 + 0.010)]
+
+
+REQUESTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 100), st.integers(0, 1)), min_size=1, max_size=40)
+
+
+@given(REQUESTS)
+def test_the_work_for_the_roles_adds_up_to_the_time_with_any_request(rows):
+    log = a_log(*rows)
+    (whole,) = busy_s(log, WHOLE)
+    busy_ms = {ms for arrived, latency, _ in rows for ms in range(arrived, arrived + latency)}
+    assert whole == pytest.approx(len(busy_ms) / 1000)
+    assert sum(busy_s(log, WHOLE, {role})[0] for role in ("input", "intermediate")) == pytest.approx(whole)
 
 
 def half_as_long(_, records):

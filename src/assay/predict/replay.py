@@ -17,9 +17,9 @@ Replay = Callable[[DriveProfile, bytes], bytes]
 
 
 def busy_s(log: Requests, spans: Sequence[Span], roles: Collection[str] | None = None) -> list[float]:
-    """For each span the seconds in which a drive had any request that arrived in it, of some roles or of all."""
-    chosen = _of_roles(log, roles)
-    return _busy_s(log.arrived_ns[chosen], log.arrived_ns[chosen], log.latency_ns[chosen], spans)
+    """For each span the seconds for which a drive worked on requests that arrived in it, of some roles or of all."""
+    worked_ns = np.where(_of_roles(log, roles), _worked_ns(log.arrived_ns, log.latency_ns), 0)
+    return _of_spans(log.arrived_ns, worked_ns, spans)
 
 
 def busy_elsewhere_s(
@@ -42,16 +42,13 @@ def busy_elsewhere_s(
         return [0.0 for _ in spans]
     asked = asked[np.argsort(asked["arrived_ns"], kind="stable")]
     answered = np.frombuffer(replay(drive, asked.tobytes()), RECORD)
-    return _busy_s(asked["arrived_ns"], answered["arrived_ns"], answered["latency_ns"], spans)
+    return _of_spans(asked["arrived_ns"], _worked_ns(answered["arrived_ns"], answered["latency_ns"]), spans)
 
 
-def _busy_s(logged_ns: Array, arrived_ns: Array, latency_ns: Array, spans: Sequence[Span]) -> list[float]:
-    """For each span the time in which any request was under way that was logged in it."""
-    seconds = []
-    for span in spans:
-        within = (logged_ns >= span.begin_ms * 1_000_000) & (logged_ns < span.end_ms * 1_000_000)
-        seconds.append(_union_s(arrived_ns[within], latency_ns[within]))
-    return seconds
+def _of_spans(logged_ns: Array, worked_ns: Array, spans: Sequence[Span]) -> list[float]:
+    """For each span the seconds of work on requests that were logged in it."""
+    limits = [(span.begin_ms * 1_000_000, span.end_ms * 1_000_000) for span in spans]
+    return [float(worked_ns[(logged_ns >= begin) & (logged_ns < end)].sum()) / 1e9 for begin, end in limits]
 
 
 def _of_roles(log: Requests, roles: Collection[str] | None) -> Array:
@@ -60,15 +57,20 @@ def _of_roles(log: Requests, roles: Collection[str] | None) -> Array:
     return np.isin(log.role, [number for number, role in enumerate(log.roles) if role in roles])
 
 
-def _union_s(arrived_ns: Array, latency_ns: Array) -> float:
-    """The time in which any of some requests was under way."""
-    if not len(arrived_ns):
-        return 0.0
-    order = np.argsort(arrived_ns, kind="stable")
-    arrived = arrived_ns[order].astype(np.int64)
-    answered = np.maximum.accumulate(arrived + latency_ns[order].astype(np.int64))
-    idle_ns = np.maximum(0, arrived[1:] - answered[:-1]).sum()
-    return float(answered[-1] - arrived[0] - idle_ns) / 1e9
+def _worked_ns(arrived_ns: Array, latency_ns: Array) -> Array:
+    """For how long a drive worked on each request; in all for as long as any request was under way.
+
+    A drive works on the request that it answers next: since its last answer, or since it had any request. So a request
+    that waits for others has none of their time.
+    """
+    arrived = arrived_ns.astype(np.int64)
+    answered = arrived + latency_ns.astype(np.int64)
+    order = np.argsort(answered, kind="stable")
+    since = np.minimum.accumulate(arrived[order][::-1])[::-1]
+    since[1:] = np.maximum(since[1:], answered[order][:-1])
+    worked = np.empty_like(arrived)
+    worked[order] = answered[order] - since
+    return worked
 
 
 def by_node(logs: Mapping[str, Requests]) -> dict[str, dict[str, Requests]]:
