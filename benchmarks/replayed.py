@@ -17,7 +17,7 @@ from benchmarks.triage_truth import drives_of_trial, is_faster
 from scipy.special import stdtrit
 
 from assay.cli.context import find_installation
-from assay.cli.predict import checked_profile, drive_named
+from assay.cli.predict import checked_profile, drive_named, present_profiles
 from assay.media.emulated.emulator import Emulator
 from assay.model.demand import DriveDemand, OtherDrive
 from assay.model.errors import BadInputError
@@ -227,7 +227,8 @@ def _demands(folder: RunFolder, drive: OtherDrive, placement: str) -> list[Drive
     installation = find_installation()
     profile = checked_profile(drive, installation)
     try:
-        return demands_on(folder, [(drive, profile)], Emulator(installation).replay, placement)
+        present = present_profiles(folder.plan(), installation)
+        return demands_on(folder, [(drive, profile)], Emulator(installation).replay, placement, present=present)
     except BadInputError as error:
         return str(error)
 

@@ -200,7 +200,7 @@ def test_the_kept_requests_replay_to_the_time_that_the_drive_was_busy(folder, re
     emulator = Emulator(find_installation())
     profile = find_profile("samsung-840-evo-120gb", find_installation().profiles)
     drive = OtherDrive.on("ssd", "samsung-840-evo-120gb", ())
-    (demand,) = demands_on(folder, [(drive, profile)], emulator.replay)
+    (demand,) = demands_on(folder, [(drive, profile)], emulator.replay, present={})
     assert [stage.stage for stage in demand.stages] == ["sort map", "sort reduce"]
     trial = on_drive(demand)
     # Beside other programs replays were off by up to 39 % (docs/explanation/prediction.md).

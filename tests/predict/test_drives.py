@@ -1,6 +1,7 @@
 """Proves what trials are said to ask of another drive, with drives whose answers are written by hand."""
 
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -45,9 +46,9 @@ def no_replay(profile, records):
     raise AssertionError("requests are replayed before all is checked")
 
 
-def demands(folder, share=1.0, roles=(), placement=None, replay=replay):
+def demands(folder, share=1.0, roles=(), placement=None, replay=replay, present=MappingProxyType({})):
     drive = OtherDrive(name="made", profile="made", roles=roles)
-    return demands_on(folder, [(drive, Profile(share))], replay, placement)
+    return demands_on(folder, [(drive, Profile(share))], replay, placement, present=present)
 
 
 def test_a_trial_asks_its_own_drive_and_the_other_one(run):
@@ -85,6 +86,14 @@ def test_data_of_other_roles_stay_on_their_drive(run):
     assert demand.stages[0].busy_there_s == (pytest.approx(4), 0)
 
 
+def test_data_that_stay_on_an_emulated_drive_are_given_to_its_profile(run):
+    logs = (a_log(8, roles=("input", "output")), a_log(4, medium="second", roles=("input",)))
+    present = {"disk": Profile(0.5), "second": Profile(0.5)}
+    demand, _ = demands(run(*logs), share=0, roles=("output",), present=present)
+    # Nothing left the second drive, so that it has been measured.
+    assert demand.stages[0].busy_there_s == (pytest.approx(4 * 0.5), pytest.approx(4), 0)
+
+
 def test_a_trial_without_data_of_a_role_asks_nothing_of_its_drive_where_another_trial_has_some(tmp_path):
     folder = write_run(tmp_path / "run", a_log(8))
     trial = a_trial(3, repetition=3)
@@ -119,13 +128,13 @@ def run_on(path, *options):
 
 def slowdown_of(folder, **speed):
     profile = Profile(1)
-    demands_on(folder, [(OtherDrive(name="made", profile="made", **speed), profile)], replay)
+    demands_on(folder, [(OtherDrive(name="made", profile="made", **speed), profile)], replay, present={})
     return profile.slowdown
 
 
 def test_of_several_drives_the_demands_come_drive_after_drive(run):
     drives = [(OtherDrive(name=name, profile=name), Profile(share)) for name, share in (("a", 0.1), ("b", 0.5))]
-    made = demands_on(run(a_log(8)), drives, replay)
+    made = demands_on(run(a_log(8)), drives, replay, present={})
     assert [(demand.drive.name, demand.trial[:4]) for demand in made] == [
         ("a", "0001"), ("a", "0002"), ("b", "0001"), ("b", "0002"),
     ]  # fmt: skip
@@ -153,7 +162,7 @@ def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path,
     folder = run_on(tmp_path / "run", *options)
     known, unknown = OtherDrive(name="x", profile="x", slowdown=1), OtherDrive(name="made", profile="made")
     with pytest.raises(BadInputError, match=f"how much slower made is to be .* drives of trial 0001.* {reason}"):
-        demands_on(folder, [(known, Profile(1)), (unknown, Profile(1))], no_replay)
+        demands_on(folder, [(known, Profile(1)), (unknown, Profile(1))], no_replay, present={})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from assay.cli.context import UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.emulator import Emulator
+from assay.media.emulated.medium import NO_DELAYS
 from assay.media.emulated.profile import find_profile, profile_names
 from assay.model.demand import OtherDrive
 from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES, DriveProfile
@@ -58,7 +59,8 @@ def predict(
     for drive in drives:
         _refuse_unknown(drive, [*emulated, *SHORT_NAMES], installation)
     profiles = [(drive, checked_profile(drive, installation)) for drive in drives]
-    demands = demands_on(run, profiles, Emulator(installation).replay, placement)
+    present = present_profiles(plan, installation)
+    demands = demands_on(run, profiles, Emulator(installation).replay, placement, present=present)
     predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
     if not predicted:
         raise BadInputError(
@@ -153,6 +155,19 @@ def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfi
     return profile
 
 
+def present_profiles(plan: Plan, installation: Installation) -> Mapping[str, DriveProfile]:
+    """The profiles of a plan's emulated media, as slow as they are there, by the media's names.
+
+    Raises as `checked_profile` does.
+    """
+    media = _emulated_media(plan)
+    drives = [drive_named(name, (), media) for name, fields in media.items() if fields["profile"] != NO_DELAYS]
+    return {
+        drive.name: checked_profile(drive, installation).model_copy(update={"slowdown": drive.slowdown})
+        for drive in drives
+    }
+
+
 def _print(predicted: list[DrivePrediction], console: Console) -> None:
     for lies in dict.fromkeys(lies_on(prediction.demand) for prediction in predicted):
         print_line(console, f"Predicted with {lies}; no trial ran on it.")
@@ -202,10 +217,13 @@ def check_predicted(plan: Plan, installation: Installation) -> None:
 
 def predict_planned(folder: RunFolder, installation: Installation, console: Console) -> None:
     """Keep what a run's trials would ask of the drives that its plan names; say of which that is not known, and why."""
-    emulator = Emulator(installation)
-    for drive in folder.plan().predict:
+    emulator, plan = Emulator(installation), folder.plan()
+    for drive in plan.predict:
         try:
             profile = checked_profile(drive, installation)
-            keep_demands(folder, demands_on(folder, [(drive, profile)], emulator.replay))
+            demands = demands_on(
+                folder, [(drive, profile)], emulator.replay, present=present_profiles(plan, installation)
+            )
+            keep_demands(folder, demands)
         except AssayError as error:  # the trials ran all the same, and their report is to follow
             print_line(console, f"{drive.name} is not predicted: {error}")

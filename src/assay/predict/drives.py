@@ -1,6 +1,6 @@
 """What the trials of a run would ask of a drive that did not run, from the requests that they kept."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,11 +26,13 @@ IDLE_REQUEST_BYTES = 1 << 18
 
 
 def demands_on(
-    folder: RunFolder, drives: Sequence[tuple[OtherDrive, DriveProfile]], replay: Replay, placement: str | None = None
-) -> list[DriveDemand]:
+    folder: RunFolder, drives: Sequence[tuple[OtherDrive, DriveProfile]], replay: Replay, placement: str | None = None,
+    *, present: Mapping[str, DriveProfile],
+) -> list[DriveDemand]:  # fmt: skip
     """What all valid trials of one placement would ask of other drives with these profiles, drive after drive.
 
-    By default the first placement of the plan. A trial that has no data of a drive's roles asks nothing of it. Raises
+    By default the first placement of the plan. A trial that has no data of a drive's roles asks nothing of it.
+    `present` are the profiles of the run's own media that have some: by them a drive serves the data that stay. Raises
     BadInputError, before the first replay, where the run kept no requests, where the placement is unknown, where no
     trial has data of a role, where it is not known how much slower a drive is to be, or where times are those of a
     scale model.
@@ -50,7 +52,7 @@ def demands_on(
     demands: list[list[DriveDemand]] = [[] for _ in drives]
     for asked in (_Asked.of(folder, summary) for summary in valid):  # again: a run's logs may not fit into memory
         for (drive, profile), of_drive in zip(drives, demands, strict=True):
-            of_drive.append(_demand(asked, drive, profile, replay))
+            of_drive.append(_demand(asked, drive, profile, replay, present))
     return [demand for of_drive in demands for demand in of_drive]
 
 
@@ -105,11 +107,13 @@ class _Asked(NamedTuple):
             )
 
 
-def _demand(asked: _Asked, drive: OtherDrive, profile: DriveProfile, replay: Replay) -> DriveDemand:
+def _demand(
+    asked: _Asked, drive: OtherDrive, profile: DriveProfile, replay: Replay, present: Mapping[str, DriveProfile]
+) -> DriveDemand:
     slowed = profile.model_copy(update={"slowdown": _slowdown(drive, asked.trial)})
     busy_there = _busiest_node(
         [
-            _busy_with([*of_node.values()], asked.spans, drive.roles or None, slowed, replay)
+            [*zip(*_busy_with(of_node, asked.spans, drive.roles, slowed, replay, present), strict=True)]
             for of_node in by_node(asked.logs).values()
         ]
     )
@@ -153,13 +157,17 @@ def _busiest_node(nodes: Sequence[Busy]) -> Busy:
 
 
 def _busy_with(
-    logs: Sequence[Requests], spans: Sequence[Span], roles: Collection[str] | None, drive: DriveProfile, replay: Replay
-) -> Busy:
-    """How long a node's drives would be busy with the other drive among them."""
-    kept = set() if roles is None else {role for log in logs for role in log.roles} - {*roles}
-    busy = [busy_s(log, spans, kept) for log in logs] if kept else []
-    busy.append(busy_elsewhere_s(logs, spans, roles, drive, replay))
-    return [*zip(*busy, strict=True)]
+    logs: Mapping[str, Requests], spans: Sequence[Span], roles: Collection[str], drive: DriveProfile, replay: Replay,
+    present: Mapping[str, DriveProfile],
+) -> Iterator[list[float]]:  # fmt: skip
+    """For each of a node's drives, with the other drive among them, how long it would be busy in each span."""
+    kept = {role for log in logs.values() for role in log.roles} - {*roles} if roles else set()
+    for medium, log in logs.items() if kept else ():
+        if medium in present and _has(log, roles):  # alone, the data that stay make it seek less
+            yield busy_elsewhere_s([log], spans, kept, present[medium], replay)
+        else:
+            yield busy_s(log, spans, kept)
+    yield busy_elsewhere_s([*logs.values()], spans, roles or None, drive, replay)
 
 
 def _check(logs: Mapping[str, Requests], trial: Trial) -> None:
