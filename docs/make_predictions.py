@@ -14,6 +14,7 @@ from benchmarks.prediction import (
     CASE_COLUMNS,
     PREDICTOR_COLUMNS,
     SUMMARY_COLUMNS,
+    UNKNOWN,
     VERDICT_COLUMNS,
     WORST_COLUMNS,
     as_columns,
@@ -25,7 +26,7 @@ from benchmarks.prediction import (
     verdict_rows,
     worst_rows,
 )
-from benchmarks.replayed import Refused, Replayed, replayed
+from benchmarks.replayed import UNDECIDED, Refused, Replayed, error_of_others, replayed
 from docs.kept_runs import is_kept, unpacked
 
 from assay.record.folder import RunFolder
@@ -82,7 +83,24 @@ def _summary(replays: Cases) -> str:
     return "\n\n".join([busy_text(replays[0]), *refused, grid(as_columns(SUMMARY_COLUMNS, summary_rows(*replays)))])
 
 
+def _headline(replays: Cases) -> str:
+    cases = replays[0]
+    errors = " and ".join(
+        f"by {row[2]} in the median ({row[4]} at the 90th percentile) for {row[0]}" for row in summary_rows(*replays)
+    )
+    held = sum(case.covers(error_of_others(case, cases)) for case in cases)
+    said = [(case.prediction(error_of_others(case, cases)).verdict, case.truth) for case in cases]
+    decided = [verdict == truth for verdict, truth in said if verdict != UNKNOWN and truth != UNDECIDED]
+    unknown = sum(verdict == UNKNOWN for verdict, _ in said)
+    return (
+        f"In {len(cases) + len(replays[1])} cases that were measured, too, predicted times were off {errors}; the "
+        f"interval held {held} times. {sum(decided)} of {len(decided)} verdicts on decided cases were right, and in "
+        f"{unknown} cases the verdict was *not known*"
+    )
+
+
 BLOCKS: Mapping[str, Callable[[], str]] = {
+    "prediction headline": _block(_headline),
     "prediction": _known,
     "prediction replayed": _block(_summary),
     "prediction predictors": _block(lambda replays: grid(as_columns(PREDICTOR_COLUMNS, predictor_rows(replays[0])))),

@@ -45,7 +45,7 @@ class StageDemand(Frozen):
     """What a trial asked of its drives until the end of a stage, since the end of the stage before.
 
     `busy_s` has the drives that it ran on, `busy_there_s` those that it would have with the other drive among them: the
-    seconds in which they had any request. Of several nodes they are those whose busiest drive was busiest.
+    seconds for which they worked. Of several nodes they are those whose busiest drive was busiest.
     """
 
     stage: str
