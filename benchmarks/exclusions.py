@@ -26,7 +26,7 @@ from assay.triage.ranking import DriveSite, JobRow, judge
 
 EXPERIMENT = Path(__file__).parents[1] / "experiments" / "exclusions.yaml"
 DRIVES, CORES = "1xwd10ezex", 2
-TERM_S, NUMBER_S = 1.1e-9, 4e-8
+TERM_S, NUMBER_S = 5.5e-10, 4e-8
 """Of k-means: for each coordinate of a point and of a centre, and for each number that is read."""
 ALTERNATIVE_S = 5.5e-9
 """Of grep: for each byte and each alternative of the pattern."""
