@@ -26,7 +26,7 @@ from benchmarks.prediction import (
     verdict_rows,
     worst_rows,
 )
-from benchmarks.replayed import UNDECIDED, Refused, Replayed, error_of_others, replayed
+from benchmarks.replayed import NOT_WORTH, UNDECIDED, WORTH, Refused, Replayed, error_of_others, replayed
 from docs.kept_runs import is_kept, unpacked
 
 from assay.record.folder import RunFolder
@@ -92,10 +92,12 @@ def _headline(replays: Cases) -> str:
     said = [(case.prediction(error_of_others(case, cases)).verdict, case.truth) for case in cases]
     decided = [verdict == truth for verdict, truth in said if verdict != UNKNOWN and truth != UNDECIDED]
     unknown = sum(verdict == UNKNOWN for verdict, _ in said)
+    faster = [case.prediction(error_of_others(case, cases)).verdict for case in cases if case.to_faster]
     return (
         f"In {len(cases) + len(replays[1])} cases that were measured, too, predicted times were off {errors}; the "
         f"interval held {held} times. {sum(decided)} of {len(decided)} verdicts on decided cases were right, and in "
-        f"{unknown} cases the verdict was *not known*"
+        f"{unknown} cases the verdict was *not known*; on the faster drive it was {faster.count(WORTH)} times *worth it*, "
+        f"{faster.count(NOT_WORTH)} times *not worth it*, and {faster.count(UNKNOWN)} times not known"
     )
 
 

@@ -394,10 +394,9 @@ def triage_bound() -> str:
     right = len(without) - wrong(without, DEFAULT_WORTH)
     on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
-        f"In tests the bound held in {holding} of {len(shown)} cases that could refute it, and in {with_polls} with "
-        "the waits that *cannot matter* adds. "
-        f"At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said in "
-        f"{len(without)} cases, {right} of them rightly, and in {on_hard_disks or 'none'} of a job on a hard disk"
+        f"In {len(shown)} tests that could refute the bound it held {holding} times, and {with_polls} times with the seconds "
+        f"of polling that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said of "
+        f"{len(without)} cases, of {right} rightly, and of {on_hard_disks or 'none'} on a hard disk"
     )
 
 
