@@ -227,7 +227,7 @@ def _demands(folder: RunFolder, drive: OtherDrive, placement: str) -> list[Drive
     installation = find_installation()
     profile = checked_profile(drive, installation)
     try:
-        present = present_profiles(folder.plan(), installation)
+        present = present_profiles(folder.plan(), [drive], installation)
         return demands_on(folder, [(drive, profile)], Emulator(installation).replay, placement, present=present)
     except BadInputError as error:
         return str(error)

@@ -125,7 +125,10 @@ def output_of(folder: Path, columns: str, *command: str) -> list[str]:
 
 
 def doubts_line(name: str) -> str:
-    """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs."""
+    """Which doubts the trials of a kept run have, in how many, and on which of what it compares where that differs.
+
+    A doubt of one level alone is counted among the trials at that level.
+    """
     trials, shares = _doubts(name)
     phrases = [f"`{kind}` in {share}" for kind, share in shares.items()]
     return f"Doubts of the {trials} trial{'' if trials == 1 else 's'} of `{name}`: {'; '.join(phrases) or 'none'}."
@@ -166,10 +169,10 @@ UNEVEN = 1 / 3
 def _doubted(doubted: Counter[str], trials: Counter[str]) -> str:
     shares = [doubted[level] / trials[level] for level in trials]
     by_level = ", ".join(f"{level} {count} of {trials[level]}" for level, count in sorted(doubted.items()))
-    alone = f"{next(iter(doubted))} alone" if len(doubted) == 1 < min(len(trials), doubted.total()) else ""
+    if len(doubted) == 1 < min(len(trials), doubted.total()):
+        return f"{by_level.removeprefix(f'{(level := next(iter(doubted)))} ')} ({level} alone)"
     is_uneven = max(shares) - min(shares) > UNEVEN and doubted.total() > 1
-    where = alone or (by_level if is_uneven else "")
-    return f"{doubted.total()} of {trials.total()}{f' ({where})' if where else ''}"
+    return f"{doubted.total()} of {trials.total()}{f' ({by_level})' if is_uneven else ''}"
 
 
 def decision_lines(name: str) -> list[str]:

@@ -291,11 +291,11 @@ def _said_by_memory(decisions: Sequence[Decision]) -> str:
     """What some bounds of memory have in common."""
     savings = [place.saving.value for decision in decisions for place in decision.placements[1:] if place.saving]
     written = [decision.placements[0].written_share or 0 for decision in decisions]
-    least, most = (decision.levels["memory"].replace("MiB", " MiB") for decision in (decisions[0], decisions[-1]))
+    first, last = (decision.levels["memory"].replace("MiB", " MiB") for decision in (decisions[0], decisions[-1]))
     worth = sum(decision.verdict == Verdict.WORTH_IT for decision in decisions)
     return (
-        f"from {least} to {most} the SSD saves {100 * savings[0]:.0f} to {100 * savings[-1]:.0f} %, and "
-        f"{100 * written[0]:.0f} to {100 * written[-1]:.0f} % of what the job wrote was on the hard disk at its end; "
+        f"from {first} to {last} the SSD saves {', '.join(f'{100 * saving:.0f}' for saving in savings)} %, and "
+        f"{', '.join(f'{100 * share:.0f}' for share in written)} % of what the job wrote was on the hard disk at its end; "
         f"worth it within {worth} of {len(decisions)} bounds."
     )
 

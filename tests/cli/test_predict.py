@@ -8,7 +8,7 @@ from rich.console import Console
 
 from assay.cli import cli
 from assay.cli.context import find_installation
-from assay.cli.predict import check_predicted, checked_profile, drives_named, predict_planned
+from assay.cli.predict import check_predicted, checked_profile, drives_named, predict_planned, present_profiles
 from assay.media.emulated.emulator import Emulator
 from assay.model.demand import OtherDrive
 from assay.model.errors import AssayError, BadInputError
@@ -181,5 +181,13 @@ def test_a_drive_that_nobody_describes_is_refused_before_the_run(tmp_path):
     with pytest.raises(BadInputError, match=r"there is no drive profile 'intel-p450'; did you mean 'intel-p4500"):
         check_predicted(plan, find_installation())
     for word, meant in (("intel-p450", "intel-p4500"), ("nvmee", "nvme")):
-        with pytest.raises(BadInputError, match=f"--media: nobody describes the drive '{word}'; did you mean '{meant}"):
+        with pytest.raises(BadInputError, match=f"there is no drive profile '{word}'; did you mean '{meant}"):
             assay("predict", folder.path, "--media", word)
+
+
+def test_media_whose_profile_is_gone_or_varied_serve_no_data_that_stay(tmp_path):
+    media = [MediumSpec(name=f"of-{name}", kind="emulated", profile=name) for name in ("wd10ezex", "wd10ezex:slower")]
+    plan = a_plan(*(a_trial(number).model_copy(update={"media": (medium,)}) for number, medium in enumerate(media, 1)))
+    whole, part = (OtherDrive(name="x", profile="intel-p4500-1tb", roles=roles) for roles in ((), ("output",)))
+    assert present_profiles(plan, [whole], find_installation()) == {}
+    assert [*present_profiles(plan, [part], find_installation())] == ["of-wd10ezex"]

@@ -27,6 +27,7 @@ class Profile:
     """A drive that answers in a share of the time."""
 
     title = "a made drive"
+    digest = "made"
 
     def __init__(self, share):
         self.share, self.slowdown = share, None
@@ -86,12 +87,13 @@ def test_data_of_other_roles_stay_on_their_drive(run):
     assert demand.stages[0].busy_there_s == (pytest.approx(4), 0)
 
 
-def test_data_that_stay_on_an_emulated_drive_are_given_to_its_profile(run):
+@pytest.mark.parametrize(("digest", "stays_s"), [("made", 4 * 0.5), ("of an earlier version", 4)])
+def test_data_that_stay_on_an_emulated_drive_are_given_to_the_profile_that_it_had(run, digest, stays_s):
     logs = (a_log(8, roles=("input", "output")), a_log(4, medium="second", roles=("input",)))
-    present = {"disk": Profile(0.5), "second": Profile(0.5)}
-    demand, _ = demands(run(*logs), share=0, roles=("output",), present=present)
+    folder = run(*logs, media_facts={"disk": {"profile_digest": digest}})
+    demand, _ = demands(folder, share=0, roles=("output",), present={"disk": Profile(0.5), "second": Profile(0.5)})
     # Nothing left the second drive, so that it has been measured.
-    assert demand.stages[0].busy_there_s == (pytest.approx(4 * 0.5), pytest.approx(4), 0)
+    assert demand.stages[0].busy_there_s == (pytest.approx(stays_s), pytest.approx(4), 0)
 
 
 def test_a_trial_without_data_of_a_role_asks_nothing_of_its_drive_where_another_trial_has_some(tmp_path):

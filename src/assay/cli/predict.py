@@ -1,6 +1,7 @@
 """`assay predict`: the time of a run's jobs on a drive that did not run."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,17 @@ from rich.console import Console
 
 from assay.cli.context import UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.medium import NO_DELAYS
-from assay.media.emulated.profile import find_profile, profile_names
+from assay.media.emulated.profile import find_profile
 from assay.model.demand import OtherDrive
 from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES, DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
-from assay.model.naming import nearest
 from assay.model.trial import Plan
 from assay.predict.drives import demands_on
 from assay.predict.predictor import DrivePrediction, lies_on, predictions
 from assay.record.demands import keep_demands, measured_run
 from assay.record.folder import RunFolder
+from assay.report.answer import interval_text
 from assay.report.columns import Column, layout_table
 from assay.report.words import percent, print_line, seconds_text
 from assay.stats.trial_summary import summaries_of
@@ -56,10 +56,8 @@ def predict(
     plan = run.plan()
     emulated = _emulated_media(plan)
     drives = drives_named(media, roles, emulated)
-    for drive in drives:
-        _refuse_unknown(drive, [*emulated, *SHORT_NAMES], installation)
-    profiles = [(drive, checked_profile(drive, installation)) for drive in drives]
-    present = present_profiles(plan, installation)
+    profiles = [(drive, checked_profile(drive, installation, [*emulated, *SHORT_NAMES])) for drive in drives]
+    present = present_profiles(plan, drives, installation)
     demands = demands_on(run, profiles, Emulator(installation).replay, placement, present=present)
     predicted = predictions(measured_run(run, plan, summaries_of(run, plan)[0])._replace(demands=demands))
     if not predicted:
@@ -114,14 +112,6 @@ def _is_path(word: str) -> bool:
     return "/" in word or Path(word).suffix in PROFILE_FILES
 
 
-def _refuse_unknown(drive: OtherDrive, words: Sequence[str], installation: Installation) -> None:
-    """Raise BadInputError for a drive that nobody describes; `words` are those that mean drives beside profiles."""
-    names = profile_names(installation.profiles)
-    if drive.profile not in names and not _is_path(drive.profile):
-        hint = nearest(drive.profile, [*words, *names], most=3)
-        raise BadInputError(f"--media: nobody describes the drive {drive.profile!r}; {hint} (or give a YAML file)")
-
-
 def drive_named(
     word: str, roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}, given_name: str = ""
 ) -> OtherDrive:
@@ -137,15 +127,15 @@ def _emulated_media(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
     return {name: fields for name, fields in media.items() if "profile" in fields}
 
 
-def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfile:
-    """The profile of a drive; of one that is shared, of the part that one user has.
+def checked_profile(drive: OtherDrive, installation: Installation, words: Sequence[str] = ()) -> DriveProfile:
+    """The profile of a drive; of one that is shared, of the part that one user has. `words` mean drives, too.
 
     Raises AssayError without the emulator, BadInputError for an unknown or wrong profile, or one that can't be shared.
     """
     emulator = Emulator(installation)
     if (reason := emulator.missing()) is not None:
         raise AssayError(f"predicting needs the drive emulator, and {reason}")
-    profile = find_profile(drive.profile, installation.profiles)
+    profile = find_profile(drive.profile, installation.profiles, words)
     if drive.shared_by is not None:
         try:
             profile = profile.shared(drive.shared_by)
@@ -155,17 +145,20 @@ def checked_profile(drive: OtherDrive, installation: Installation) -> DriveProfi
     return profile
 
 
-def present_profiles(plan: Plan, installation: Installation) -> Mapping[str, DriveProfile]:
+def present_profiles(
+    plan: Plan, drives: Sequence[OtherDrive], installation: Installation
+) -> Mapping[str, DriveProfile]:
     """The profiles of a plan's emulated media, as slow as they are there, by the media's names.
 
-    Raises as `checked_profile` does.
+    Only where data stay on them while others move to one of the drives, and where the profile can be found.
     """
-    media = _emulated_media(plan)
-    drives = [drive_named(name, (), media) for name, fields in media.items() if fields["profile"] != NO_DELAYS]
-    return {
-        drive.name: checked_profile(drive, installation).model_copy(update={"slowdown": drive.slowdown})
-        for drive in drives
-    }
+    media = _emulated_media(plan) if any(drive.roles for drive in drives) else {}
+    profiles = {}
+    for medium in (drive_named(name, (), media) for name in media):
+        with suppress(BadInputError):  # such as a varied profile, of which no prediction is made
+            profile = checked_profile(medium, installation)
+            profiles[medium.name] = profile.model_copy(update={"slowdown": medium.slowdown})
+    return profiles
 
 
 def _print(predicted: list[DrivePrediction], console: Console) -> None:
@@ -183,7 +176,7 @@ def _print(predicted: list[DrivePrediction], console: Console) -> None:
         Column(f"on {predicted[0].placement}", [seconds_text(prediction.elapsed_s) for prediction in predicted]),
         Column("predicted", [seconds_text(prediction.predicted_s) for prediction in predicted]),
         Column("95 % interval", [_interval(prediction) for prediction in predicted]),
-        Column("saves", [percent(1 - prediction.predicted_s / prediction.elapsed_s) for prediction in predicted]),
+        Column("saves", [f"{percent(prediction.saving.value)} ({interval_text(prediction.saving)})" for prediction in predicted]),
         Column("verdict", [prediction.verdict for prediction in predicted]),
     ]
     print_line(console, "\n".join(layout_table(columns, console.width)))
@@ -222,7 +215,7 @@ def predict_planned(folder: RunFolder, installation: Installation, console: Cons
         try:
             profile = checked_profile(drive, installation)
             demands = demands_on(
-                folder, [(drive, profile)], emulator.replay, present=present_profiles(plan, installation)
+                folder, [(drive, profile)], emulator.replay, present=present_profiles(plan, [drive], installation)
             )
             keep_demands(folder, demands)
         except AssayError as error:  # the trials ran all the same, and their report is to follow

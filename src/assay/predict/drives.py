@@ -32,8 +32,8 @@ def demands_on(
     """What all valid trials of one placement would ask of other drives with these profiles, drive after drive.
 
     By default the first placement of the plan. A trial that has no data of a drive's roles asks nothing of it.
-    `present` are the profiles of the run's own media that have some: by them a drive serves the data that stay. Raises
-    BadInputError, before the first replay, where the run kept no requests, where the placement is unknown, where no
+    `present` are profiles of the run's own media: by them a drive serves the data that stay on it, where its record says
+    that the trial had the same. Raises BadInputError, before the first replay, where the run kept no requests, where the placement is unknown, where no
     trial has data of a role, where it is not known how much slower a drive is to be, or where times are those of a
     scale model.
     """
@@ -74,7 +74,10 @@ Busy = list[tuple[float, ...]]
 
 
 class _Asked(NamedTuple):
-    """A trial with what its drives were asked: the names of its stages, the time of each, and how busy drives were."""
+    """A trial with what its drives were asked: the names of its stages, the time of each, and how busy drives were.
+
+    `digests` tell the profiles of those media that are the same on all nodes.
+    """
 
     trial: Trial
     elapsed_s: float
@@ -82,6 +85,7 @@ class _Asked(NamedTuple):
     names: Sequence[str]
     spans: Sequence[Span]
     busy: Busy
+    digests: Mapping[str, object]
 
     @classmethod
     def of(cls, folder: RunFolder, summary: TrialSummary) -> "_Asked":
@@ -94,7 +98,8 @@ class _Asked(NamedTuple):
         names, spans = _stages(record, folder.attempts(trial))
         nodes = [[busy_s(log, spans) for log in of_node.values()] for of_node in by_node(logs).values()]
         busy = _busiest_node([[*zip(*of_drives, strict=True)] for of_drives in nodes])
-        asked = cls(trial, summary.elapsed_s or 0.0, logs, names, spans, busy)
+        digests = {medium.name: record.facts_of(medium.name).get("profile_digest") for medium in trial.media if not medium.on}
+        asked = cls(trial, summary.elapsed_s or 0.0, logs, names, spans, busy, digests)
         asked._check_busy()
         return asked
 
@@ -111,9 +116,10 @@ def _demand(
     asked: _Asked, drive: OtherDrive, profile: DriveProfile, replay: Replay, present: Mapping[str, DriveProfile]
 ) -> DriveDemand:
     slowed = profile.model_copy(update={"slowdown": _slowdown(drive, asked.trial)})
+    same = {name: of_medium for name, of_medium in present.items() if of_medium.digest == asked.digests.get(name)}
     busy_there = _busiest_node(
         [
-            [*zip(*_busy_with(of_node, asked.spans, drive.roles, slowed, replay, present), strict=True)]
+            [*zip(*_busy_with(of_node, asked.spans, drive.roles, slowed, replay, same), strict=True)]
             for of_node in by_node(asked.logs).values()
         ]
     )

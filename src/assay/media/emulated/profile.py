@@ -4,6 +4,7 @@ Here only the file's form is judged. Which figures a kind of drive has, and whic
 alone knows: `assay-emulator check` judges the figures, and what it finds is reported with the line of the file.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,8 +25,11 @@ def profile_names(folder: Path) -> list[str]:
     return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
-def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
-    """A shipped profile by its name, or a file of the user's. Raises BadInputError, with the nearest name."""
+def find_profile(name_or_file: str, folder: Path, words: Sequence[str] = ()) -> DriveProfile:
+    """A shipped profile by its name, or a file of the user's.
+
+    Raises BadInputError, with the nearest names, also of `words`, which the caller takes for drives, too.
+    """
     names = profile_names(folder)
     if name_or_file in names:
         return read_profile(folder / f"{name_or_file}.yaml")
@@ -33,7 +37,7 @@ def find_profile(name_or_file: str, folder: Path) -> DriveProfile:
     if file.suffix in PROFILE_FILES or "/" in name_or_file:
         return read_profile(file)
     raise BadInputError(
-        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, names, most=3)} (or give a YAML file)"
+        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, [*words, *names], most=3)} (or give a YAML file)"
     )
 
 
