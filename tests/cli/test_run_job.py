@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
+from assay.cli.triage import find_histories
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.host.machine import usable_processors
 from assay.input.sample import MANIFEST
@@ -337,6 +338,20 @@ def a_past_sort(home, **changes):
     )  # fmt: skip
     write_history(home / "done", job, settings={"yarn.nodemanager.resource.memory-mb": "6144"})
     return ["--input", "in", "--history", "done", "--ratio", "1"]
+
+
+def test_nodes_of_a_few_tasks_do_not_tell_what_each_node_had_to_do(home, monkeypatch):
+    def sampled(*given):
+        histories = find_histories(*given)
+        histories.jobs = (job._replace(nodes_are_sampled=True) for job in histories.jobs)
+        return histories
+
+    words = a_past_sort(home)
+    monkeypatch.setattr("assay.cli.run_job.find_histories", sampled)
+    _, text = run_job(*words)
+    text = " ".join(text.split())
+    assert "a GB that the job reads takes " in text
+    assert "so many tasks ran at once on each" not in text
 
 
 def test_a_history_tells_how_much_a_node_computes_for_its_drives(home, monkeypatch):

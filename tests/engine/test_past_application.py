@@ -437,7 +437,7 @@ def test_what_attempts_computed_that_did_not_end_well_keeps_no_stage_from_ending
     killed = {"Task End Reason": {"Reason": "TaskKilled", "Kill Reason": "another attempt succeeded"}}
     for stage in (once_more(), once_more(**killed)):
         assert stage.saved_ms == plain.saved_ms == 10_000
-        assert stage.unrefuted_ms == 10_000  # the attempt itself computed all of its time
+        assert stage.unverified_ms == 10_000  # the attempt itself computed all of its time
         assert stage.whole.cpu_ms == plain.whole.cpu_ms + 20_000
         assert stage.whole.needed_cpu_ms == plain.whole.needed_cpu_ms == plain.whole.cpu_ms
 
@@ -466,8 +466,8 @@ def test_a_stage_saves_no_more_than_its_tasks_could_on_all_slots_that_its_applic
 
 def test_processor_time_beyond_a_tasks_own_time_tells_nothing_of_its_waits(tmp_path):
     threads, busy = (made(tmp_path, MadeStage(seconds=600, cpu=cpu)).stages[0] for cpu in (3.0, 1.1))
-    assert (busy.saved_ms, busy.unrefuted_ms) == (0, 0)
-    assert threads.saved_ms == threads.unrefuted_ms == threads.elapsed_ms
+    assert (busy.saved_ms, busy.unverified_ms) == (0, 0)
+    assert threads.saved_ms == threads.unverified_ms == threads.elapsed_ms
     # What Java itself needs of processors in a short time are no threads of a task.
     assert made(tmp_path, MadeStage(seconds=10, cpu=3.0)).stages[0].saved_ms == 0
 

@@ -144,7 +144,7 @@ def test_no_schedule_without_needless_attempts_gets_shorter_by_more():
         saved = saved_of(spans)
         assert max(free) - max(free_short) <= saved.most_ms + 1
         as_computed = saved_of([span._replace(needless=False) for span in spans])
-        assert saved.most_ms - saved.unrefuted_ms <= as_computed.most_ms <= saved.most_ms
+        assert saved.most_ms - saved.unverified_ms <= as_computed.most_ms <= saved.most_ms
 
 
 def test_a_stage_saves_no_more_than_its_tasks_could_on_all_slots_that_its_job_had():
@@ -182,17 +182,17 @@ def test_what_attempts_computed_that_did_not_end_well_keeps_no_stage_from_ending
     good = made_attempt("MAP", 0, 0, 100, 10), made_attempt("MAP", 1, 0, 20, 19)
     maps = of_attempts(*good, made_attempt("MAP", 0, 30, 90, 55, 1, state)).stages[0]
     assert maps.saved_ms == 100_000 - 19_000
-    assert maps.unrefuted_ms == maps.saved_ms - (100_000 - 55_000)
+    assert maps.unverified_ms == maps.saved_ms - (100_000 - 55_000)
     assert (maps.whole.cpu_ms, maps.whole.needed_cpu_ms) == (84_000, 29_000)
     assert maps.whole.tasks == 3
     plain = of_attempts(*good).stages[0]
-    assert (plain.saved_ms, plain.unrefuted_ms, plain.whole.needless_cpu_ms) == (81_000, 0, 0)
+    assert (plain.saved_ms, plain.unverified_ms, plain.whole.needless_cpu_ms) == (81_000, 0, 0)
 
 
 def test_a_task_that_ends_well_twice_is_needed_once():
     """The output of the first attempt was lost with its node."""
     maps = of_attempts(made_attempt("MAP", 0, 0, 40, 40), made_attempt("MAP", 0, 50, 90, 40, 1)).stages[0]
-    assert (maps.saved_ms, maps.unrefuted_ms) == (40_000, 40_000)
+    assert (maps.saved_ms, maps.unverified_ms) == (40_000, 40_000)
     assert (maps.whole.cpu_ms, maps.whole.needed_cpu_ms) == (80_000, 40_000)
 
 

@@ -76,6 +76,16 @@ def test_a_job_by_its_stages():
     assert asked[0] == (PAGE, {"finishedTimeBegin": "5"})
 
 
+@pytest.mark.parametrize(("maps", "all_nodes"), [(8, ("node0",)), (9, ())])
+def test_nodes_of_a_few_tasks_are_not_taken_for_all_nodes(maps, all_nodes):
+    tasks = [task(number, "MAP", 1_002_000, 1_022_000) for number in range(maps)]
+    attempts = {"taskAttempts": {"taskAttempt": [{"nodeHttpAddress": "node0:8042"}]}}
+    pages = answers(tasks={"tasks": {"task": tasks}})
+    pages |= {f"{PAGE}/job_1_0001/tasks/{one['id']}/attempts": attempts for one in tasks}
+    (job,), _ = read(pages)
+    assert (job.missing, job.nodes, job.all_nodes) == ((), ("node0",), all_nodes)
+
+
 def test_a_job_that_the_server_forgot_meanwhile_is_missing_its_counters():
     (job,), _ = read(answers(counters=(404, {})))
     assert "the server has forgotten it" in job.missing[0]
@@ -135,4 +145,4 @@ def test_whichever_tasks_computed_no_stage_gets_shorter_by_more():
     maps = job.stages[0]
     assert maps.saved_ms == 100_000 - 5500
     assert all(100_000 - max(first_ms, 11_000 - first_ms) <= maps.saved_ms for first_ms in range(0, 10_001, 100))
-    assert maps.saved_ms - maps.unrefuted_ms == 90_000  # by processor time that is spread over them by their time
+    assert maps.saved_ms - maps.unverified_ms == 90_000  # by processor time that is spread over them by their time

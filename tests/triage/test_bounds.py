@@ -154,8 +154,11 @@ def test_processors_that_are_busy_leave_nothing_to_save():
     assert busy.stages[0].seconds == 0  # four maps of each node keep its two threads busy
     assert busy.seconds == busy.stages[1].seconds <= job.tasks_s - busy.processors_s
     assert busy.seconds < free.seconds
-    # Of nodes that nobody names no one knows how many there are.
-    assert bound_of(job._replace(nodes=()), drives(), cores=2).processors_s == 0
+    # Of nodes that nobody names, or a few tasks alone, no one knows how many there are.
+    for some in (job._replace(nodes=()), job._replace(nodes_are_sampled=True)):
+        bound = bound_of(some, drives(), cores=2)
+        assert (bound.processors_s, [stage.cut_s for stage in bound.stages]) == (0, [0, 0])
+    assert bound_of(job._replace(nodes_are_sampled=True), drives(), cores=2).seconds == free.seconds
 
 
 def test_processor_time_of_attempts_that_other_drives_may_spare_bounds_nothing():
@@ -199,6 +202,7 @@ def test_a_history_tells_the_hardware_threads_that_a_node_must_have():
     job = made(JOB._replace(cpu=0.5, slots=8, maps=8, nodes=2))
     assert computed(job).threads == pytest.approx(8 * 0.5 / 2)  # of the maps, which all run at once
     assert computed(job._replace(nodes=())).threads == 0
+    assert computed(job._replace(nodes_are_sampled=True)).threads == 0
     assert computed(job._replace(uberized=True)).threads == 0
 
 

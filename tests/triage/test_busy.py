@@ -13,7 +13,7 @@ from assay.engine.past.mapreduce import read_job
 from assay.host.http import BoundedWeb, Bounds
 from assay.model.errors import BadInputError
 from assay.triage.bounds import bound_of
-from assay.triage.busy import DriveTimes
+from assay.triage.busy import DriveTimes, measurable
 from assay.triage.drives import drives_by_role
 from assay.triage.prometheus import ask_prometheus, windows
 from tests.serving import serving
@@ -241,6 +241,21 @@ def test_others_are_refused(pages, words):
 def test_a_prometheus_that_knows_no_drive_of_the_nodes_is_refused(devices):
     with pytest.raises(BadInputError, match="has no node_disk_io_time_seconds_total of any drive of the nodes"):
         asked(prometheus(partial(rates, BUSY), devices=devices), [the_job()])
+
+
+def test_busy_times_tell_nothing_of_jobs_of_which_not_all_nodes_are_known():
+    job, nowhere = the_job(), the_job(number=2)._replace(nodes=())
+    sampled, damaged = the_job(number=3)._replace(nodes_are_sampled=True), the_job(number=4, state="KILLED")
+    assert measurable([job, nowhere, sampled, damaged], "--sar") == [job]
+    times = asked(prometheus(partial(rates, BUSY)), [job])
+    assert times.of(sampled) == ({}, 0.0, {}, "", True, {}, 1)
+    for jobs, reason in (
+        ([damaged], "all of their histories are damaged, cut short or of jobs that failed; leave --sar out"),
+        ([damaged, nowhere], "no history names the nodes of its job; leave --sar out"),
+        ([nowhere, sampled], "a JobHistoryServer names the nodes of a few tasks alone; name its folder of files"),
+    ):
+        with pytest.raises(BadInputError, match=f"--sar tells nothing of these jobs: {reason}"):
+            measurable(jobs, "--sar")
 
 
 def test_jobs_near_one_another_are_asked_for_together():

@@ -55,6 +55,13 @@ def test_the_busier_drives_were_the_more_is_saved_and_never_more_than_the_bound(
         assert of_job.evidence == ("busy drives" if of_share else "bound")
 
 
+def test_nodes_of_a_few_tasks_leave_a_guess():
+    whole, guess = likely(THE_JOB), likely(THE_JOB._replace(nodes_are_sampled=True))
+    assert whole.unlike == ""
+    assert guess.unlike.startswith("its history names the nodes of a few tasks alone")
+    assert (guess.low_s, guess.high_s) == (0, bound_of(THE_JOB, DISKS).seconds)
+
+
 def test_half_busy_drives_save_less_than_half():
     """Computing goes on while a drive works: two queues of 30 s each take 50 s with 1.7 tasks at once."""
     job = made(cpu=0.0)

@@ -3,6 +3,7 @@
 import io
 import re
 import time
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from assay.engine.past.mapreduce import read_job
 from assay.engine.past.mapreduce_advice import spills_per_record
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
+from assay.triage.following import TypedTriage, next_commands
 from assay.triage.names import NAMELESS, numbered, recurring
 from assay.triage.ranking import DriveSite, TriageVerdict, deciding, judge, triage
 from assay.triage.views import columns, headline, page, sums
@@ -46,14 +48,17 @@ def site(text="1xhdd", **more):
         ("import 17", "import 17"), ("q2", "q2"), ("INSERT INTO t(Stage-1)", "INSERT INTO t(Stage-1)"),
         ("oozie:launcher:T=java:W=wf:A=act:ID=0000012-131231233210129-oozie-oozi-W", "oozie:launcher:T=java:W=wf:A=act:ID=oozie-oozi-W"),
         ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт 3"),
-        ("٢٠٢٦ تقرير", "تقرير"), ("12345", "12345"), ("=1+1", "=1+1"), ("", NAMELESS), ("  two   words ", "two words"),
+        ("٢٠٢٦ تقرير", "٢٠٢٦ تقرير"), ("12345", "12345"), ("=1+1", "=1+1"), ("", NAMELESS), ("  two   words ", "two words"),
         ("Sleep job", "Sleep job"), ("a\nb 4", "a b 4"), ("etl_01", "etl_01"), ("etl_0040", "etl_0040"),
         ("etl_20261125_01", "etl_01"), ("load-25.11.2026", "load"), ("load 26-11-25", "load"), ("load 2026-11", "load"),
         ("load/2026/11/25/03", "load"), ("load_20261125T0315", "load"), ("load 2026-11-25T03:15:00.5Z x", "load x"),
-        ("load 03:15", "load"), ("load run 17", "load run"), ("load/day=25/hour=03", "load/day=hour"), ("holiday 3", "holiday 3"),
+        ("load 03:15", "load"), ("load run 17", "load run"), ("load/day=25/hour=03", "load/day=25/hour=03"), ("holiday 3", "holiday 3"),
+        ("sales_day_7", "sales_day_7"), ("week 30", "week 30"), ("etl_1001", "etl_1001"), ("sf1000", "sf1000"), ("sf2000", "sf2000"),
+        ("sort 10000", "sort 10000"), ("sales 2025", "sales"), ("sales 2099", "sales 2099"), ("etl_100042", "etl"),
+        ("load try=2", "load try"), ("load_attempt_3", "load_attempt"), ("retry 1 of load", "retry of load"),
         ("streamjob1795226383840.jar", "streamjob.jar"), ("Sort of attempt_1795226383840_0042_m_000003_0", "Sort of attempt"),
         ("application_1795226383840_0042", "application"), ("hive_20261125031500_3f2504e0-4f89-11d3-9a0c-0305e82c3301", "hive"),
-        ("query 14 of 99", "query 14 of 99"), ("release 1.2.3", "release 1.2.3"), ("build 1041", "build"),
+        ("query 14 of 99", "query 14 of 99"), ("release 1.2.3", "release 1.2.3"), ("build 1041", "build 1041"),
     ],
 )  # fmt: skip
 def test_runs_of_one_job_have_one_name(name, plain):
@@ -74,6 +79,34 @@ def test_jobs_that_are_numbered_are_as_many_jobs_each_with_its_runs():
     verdicts = {row.job: row.verdict for row in rows}
     assert verdicts.pop("etl_01") is TriageVerdict.NOT_KNOWN  # its tasks wait for what nobody counted
     assert {*verdicts.values()} == {TriageVerdict.CANNOT_MATTER}
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.mark.parametrize("days", [0, 5, 31])
+def test_days_to_print_are_those_of_the_jobs_and_one_on_either_side_and_28_at_most(days):
+    jobs = [made(HEAVY), made(HEAVY._replace(number=2, submitted_ms=HEAVY.submitted_ms + days * DAY_MS))]
+    answer = triage(jobs, site(), 0.1, "1 x disk", 0, [])
+    command, *_ = next_commands(answer, TypedTriage(["--history", "done"], drives=site().drives))
+    began, ended = (
+        datetime.fromtimestamp(at_ms / 1000).astimezone().date() for at_ms in (jobs[0].started_ms, jobs[1].finished_ms)
+    )
+    last = ended + timedelta(days=1)
+    first = last - timedelta(days=27) if days == 31 else began - timedelta(days=1)
+    assert command.command == f"sadf -d /var/log/sa/sa{first:%d} -- -d -p > $(hostname)-{first:%d}.csv"
+    assert f"for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it has" in command.words
+
+
+def test_what_is_to_be_filled_in_is_said_in_words_that_stand_alone():
+    answer = triage([made(HEAVY)], site(), 0.1, "1 x disk", 0, [])
+    given = TypedTriage(["--history", "done"], drives=site().drives, node_memory=64 * GIB, wants_busy=False)
+    (command,) = next_commands(answer, given)
+    assert command.words == (
+        "JAR and INPUT are the job's, and CONTAINER_MEMORY is the part of a node's memory that containers may take"
+    )
+    (command,) = next_commands(answer, given._replace(node_memory=None))
+    assert "and NODE_MEMORY is the memory of a node, such as 128GiB, and CONTAINER_MEMORY is" in command.words
 
 
 def test_numbers_for_names():
@@ -203,6 +236,8 @@ def test_reasons_say_where_the_time_went():
     assert reason(HEAVY._replace(cpu=0.97)).startswith("computing: its tasks wait")
     cached = {"busy": lambda job: Busy({"map": 0.1, "reduce": 0.1}, 0.0)}
     assert reason(HEAVY, **cached).startswith("the page cache served it: drives read 0 B")
+    not_measured = {"busy": lambda job: Busy({}, 0.0)}
+    assert reason(HEAVY._replace(cpu=0.97), **not_measured).startswith("computing: its tasks wait")
 
 
 def test_what_is_missing_is_said_and_good_runs_still_count():
@@ -254,6 +289,12 @@ def test_what_is_assumed_is_said():
     )
     assert "runs inside application masters (uber jobs, 1 of 4): only the bytes bound them" in assumed
     assert "1 of 4 histories name no nodes" in assumed
+    sampled = made(HEAVY)._replace(nodes_are_sampled=True)
+    words = "neither hardware threads nor busy times bound 1 of 1 runs, since a JobHistoryServer names the nodes of a few"
+    for cores, is_said in ((None, False), (1, True)):
+        assumed = " ".join(triage([sampled], site(cores=cores), 0.1, "1 x disk", 0, []).summary.assumed)
+        assert (words in assumed) is is_said
+        assert "hardware threads a node has" not in assumed
 
 
 def test_the_fewest_jobs_that_hold_most_decide():
@@ -343,6 +384,8 @@ def test_cheaper_changes_rest_on_counters():
     assert "pieces of 10.2 KiB" in kinds(pieces)["small pieces"].counter
     assert "few reducers" in kinds(HEAVY._replace(reduces=1, nodes=4))
     assert "few reducers" not in kinds(HEAVY._replace(reduces=4, nodes=4))
+    sampled = made(HEAVY._replace(reduces=1, nodes=4))._replace(nodes_are_sampled=True)
+    assert any(change.counter.endswith("on at least 4 nodes") for change in suggestions(sampled))
     assert "small files" in kinds(HEAVY._replace(maps=400, read_bytes=400 * MIB))
     early = [
         (kind, {**event, "startTime": event["startTime"] - 30_000} if kind == "REDUCE_ATTEMPT_STARTED" else event)

@@ -31,7 +31,7 @@ SHARES = {"sda": 0.1, "sdb": 0.4, "sdb1": 0.9, "dm-0": 0.9, "rhel-root": 0.9}
 
 
 def busy(folder, job, **more):
-    measured = read_sar([folder], [job])
+    measured = read_sar(files_of([folder]), [job])
     return measured, DriveTimes(measured, [job], **more).of(job)
 
 
@@ -78,7 +78,7 @@ def test_local_times_are_an_assumption(tmp_path):
         f"Linux 5.14.0 (worker-0) {began:%Y-%m-%d} _x86_64_ (8 CPU)\n\n{began:%H:%M:%S} DEV rkB/s wkB/s %util\n"
         f"{datetime.fromtimestamp(job.started_ms // 1000).astimezone():%H:%M:%S} sda 1.00 1.00 5.00\n"
     )
-    assert "are of this machine's zone" in read_sar([tmp_path], [job]).remarks[0]
+    assert "are of this machine's zone" in read_sar(files_of([tmp_path]), [job]).remarks[0]
 
 
 def test_files_in_folders_below_are_read_each_once(tmp_path):
@@ -109,12 +109,6 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
         files_of([tmp_path])
 
 
-def test_jobs_whose_nodes_nobody_names_leave_nothing_to_compare_with(tmp_path):
-    write(tmp_path, the_job(), "worker-0", SHARES)
-    with pytest.raises(BadInputError, match="no history names the nodes of its job; leave --sar out"):
-        read_sar([tmp_path], [])
-
-
 @pytest.mark.parametrize(
     ("node", "shares", "more", "message"),
     [
@@ -128,6 +122,6 @@ def test_data_that_tell_nothing_are_refused(tmp_path, node, shares, more, messag
     job = the_job()
     write(tmp_path, job, node, shares, **more)
     with pytest.raises(BadInputError, match=message):
-        read_sar([tmp_path], [job])
+        read_sar(files_of([tmp_path]), [job])
     with pytest.raises(BadInputError, match="there is no such file or folder"):
-        read_sar([tmp_path / "none"], [job])
+        files_of([tmp_path / "none"])

@@ -492,7 +492,7 @@ def _known(
         of_containers = of_containers or USUAL_CONTAINER_BYTES
     read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
     whole = 0 if past is None else past.whole.file_systems_read
-    if past is not None and whole:
+    if past is not None and whole and not past.nodes_are_sampled:
         busiest = float(sum(stage.busiest.file_systems_read for stage in past.stages))
         of_past = busiest if input_size is None else busiest * input_size / whole
         read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
@@ -508,9 +508,9 @@ def _known(
 def _at_once(past: PastJob) -> Processors:
     """As many as tasks ran at once on a node: a node has them to compute, whatever else it has."""
     most = max((stage.peak for stage in past.stages), default=0)
-    if not most or not past.nodes or not past.hosts_are_nodes:
+    if not most or not past.all_nodes:
         return Processors()
-    return Processors(most / len(past.nodes), "so many tasks ran at once on each")
+    return Processors(most / len(past.all_nodes), "so many tasks ran at once on each")
 
 
 def _names(past: PastJob) -> set[str]:

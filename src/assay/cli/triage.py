@@ -45,7 +45,7 @@ from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
-from assay.triage.busy import DriveTimes, MeasuredDrives
+from assay.triage.busy import DriveTimes, MeasuredDrives, measurable
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
@@ -146,7 +146,7 @@ def triage(
     \b
     Example:  assay triage --example
               assay triage --history /history/done --since 7d --drives 12xhdd
-              assay triage --history http://history:19888 --prometheus http://prometheus:9090
+              assay triage --history /history/done --prometheus http://prometheus:9090
               assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
     """
     if example == bool(history):
@@ -166,7 +166,7 @@ def triage(
         with reading_progress(output.progress) as bar:
             jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
             named = sum(of.number for of in set(by_role.values())) if drives else 0
-            busy = read_sar(sar_files, _whole(jobs)) if sar else _ask(prometheus, jobs, web, bar)
+            busy = read_sar(sar_files, measurable(jobs, "--sar")) if sar else _ask(prometheus, jobs, web, bar)
     finally:
         web.close()
     typed_site = _TypedSite(cores, node_memory, container_memory)
@@ -188,8 +188,9 @@ def triage(
     options += _typed_options(since, prometheus, drives, typed_site, worth)
     threads = None if refuted_cores([job for job in jobs if job.counts], site.cores) else site.cores
     typed_again = TypedTriage(
-        places, options, by_role if drives else {}, *node, threads, worth, experiments, is_busy_known=busy is not None
-    )
+        places, options, by_role if drives else {}, *node, threads, worth, experiments,
+        wants_busy=busy is None and not example and any(job.counts and job.all_nodes for job in jobs),
+    )  # fmt: skip
     following = [] if nameless else next_commands(answer, typed_again)
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:
@@ -229,11 +230,8 @@ def _ask(prometheus: str | None, jobs: Sequence[PastJob], web: BoundedWeb, bar: 
     """What a Prometheus knows of the nodes' drives, if one is named. Raises BadInputError."""
     if not prometheus:
         return None
-    return ask_prometheus(prometheus, web.ask, _whole(jobs), _counting(bar, "asking Prometheus"))
-
-
-def _whole(jobs: Sequence[PastJob]) -> list[PastJob]:
-    return [job for job in jobs if not job.missing and job.nodes]
+    asked = measurable(jobs, f"--prometheus {prometheus}")
+    return ask_prometheus(prometheus, web.ask, asked, _counting(bar, "asking Prometheus"))
 
 
 def _site(
@@ -248,7 +246,7 @@ def _site(
         raise BadInputError(f"--cores {cores}: {refuted}; count them as `nproc` does, or leave --cores out")
     site = DriveSite(drives, cores)
     if busy is not None:
-        site = DriveSite(drives, cores or busy.cores, DriveTimes(busy, _whole(jobs), named).of)
+        site = DriveSite(drives, cores or busy.cores, DriveTimes(busy, measurable(jobs, busy.source), named).of)
         node_memory = node_memory or min(map(int, busy.memory.values()), default=None)
     container_memory = container_memory or max(
         filter(None, (container_bytes(job.settings) for job in jobs)), default=None

@@ -140,10 +140,10 @@ def bound_of(
         ]
     # By clocks that differ, tasks may have run for longer than their job.
     seconds = min(job.ran_s, sum(stage.seconds for stage in stages))
-    # On how many nodes a job without names of nodes ran, no one knows.
+    # On how many nodes a job ran no one knows where not all are named.
     processors_s = 0.0
-    if cores and job.nodes and not job.uberized:
-        processors_s = job.whole.needed_cpu_ms / 1000 / len(job.nodes) / cores
+    if cores and job.all_nodes and not job.uberized:
+        processors_s = job.whole.needed_cpu_ms / 1000 / len(job.all_nodes) / cores
     if processors_s:
         seconds = min(seconds, max(0.0, tasks_s - processors_s))
     return Bound(
@@ -159,9 +159,9 @@ def _idle_s(job: PastJob, stage: StageSums, cores: int) -> float:
     their processor time reducers had before the last map ended.
     """
     elapsed_s = stage.elapsed_ms / 1000
-    if not job.nodes or job.uberized or stage.early_ms:
+    if not job.all_nodes or job.uberized or stage.early_ms:
         return elapsed_s
-    return max(0.0, elapsed_s - stage.whole.needed_cpu_ms / 1000 / len(job.nodes) / cores)
+    return max(0.0, elapsed_s - stage.whole.needed_cpu_ms / 1000 / len(job.all_nodes) / cores)
 
 
 def _cut(stage: StageBound, most_s: float) -> StageBound:
@@ -194,7 +194,7 @@ def _stage_bound(
     if busy and measured_s is not None and busy.confirmed:
         return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, foreign_s=foreign_s)
     # By drives that may not be the jobs' own, tasks that waited for others are not explained.
-    waited_s = (stage.saved_ms - stage.unrefuted_ms) / 1000
+    waited_s = (stage.saved_ms - stage.unverified_ms) / 1000
     unexplained_s = max(0.0, waited_s - worked_s - elsewhere_s(job, stage))
     unplaced_s = min(most_s, worked_s + _unplaced_s(job, stage, drives)) - seconds
     return StageBound(stage.name, seconds, time_s, bytes_s, measured_s, unexplained_s, foreign_s, unplaced_s)
@@ -239,12 +239,12 @@ class Computed(NamedTuple):
 
 
 def computed(job: PastJob) -> Computed:
-    """Of a job or one of its stages, what takes most hardware threads; nothing where its nodes are not known."""
-    if not job.nodes or job.uberized:
+    """Of a job or one of its stages, what takes most hardware threads; nothing where not all of its nodes are known."""
+    if not job.all_nodes or job.uberized:
         return Computed(0.0, 0.0, 1)
     spans = [(job.whole.cpu_ms / 1000, job.tasks_s)]
     spans += [(stage.whole.cpu_ms / 1000, stage.elapsed_ms / 1000) for stage in job.stages if not stage.early_ms]
-    return max((Computed(*span, len(job.nodes)) for span in spans), key=lambda of_span: of_span.threads)
+    return max((Computed(*span, len(job.all_nodes)) for span in spans), key=lambda of_span: of_span.threads)
 
 
 def _basis(stages: Sequence[StageBound]) -> BoundBasis:

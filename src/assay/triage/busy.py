@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
+from assay.model.errors import BadInputError
 from assay.model.host_names import HostNames
 from assay.model.naming import bytes_text
 from assay.probe.counters import PartSpan, Readings
@@ -85,6 +86,22 @@ class MeasuredDrives(NamedTuple):
     remarks: Sequence[str] = ()
 
 
+def measurable(jobs: Iterable[PastJob], option: str) -> list[PastJob]:
+    """Those of which busy times tell: their histories lack nothing and name all nodes.
+
+    Raises BadInputError where that is none, for the option that names where busy times are kept.
+    """
+    whole = [job for job in jobs if not job.missing]
+    if chosen := [job for job in whole if job.all_nodes]:
+        return chosen
+    reason = "no history names the nodes of its job;"
+    if not whole:
+        reason = "all of their histories are damaged, cut short or of jobs that failed;"
+    elif any(job.nodes for job in whole):
+        reason = "a JobHistoryServer names the nodes of a few tasks alone; name its folder of files in --history, or"
+    raise BadInputError(f"{option} tells nothing of these jobs: {reason} leave {option} out")
+
+
 class DriveTimes:
     """How long the drives of the nodes on which some jobs ran worked for them."""
 
@@ -96,9 +113,11 @@ class DriveTimes:
         self._refuted = self._refute(jobs) | self._too_few(drives_named)
 
     def of(self, job: PastJob) -> Busy:
-        """What the drives of its nodes did during the job, which is one of those that were given."""
+        """What the drives of its nodes did during the job; nothing where it is none of those that were given."""
+        if _key(job) not in self._busy:
+            return Busy({}, 0.0)
         refuted = next((self._refuted[node] for node in job.nodes if node in self._refuted), "")
-        if refuted or not job.nodes:
+        if refuted:
             return Busy({}, 0.0, refuted=refuted)
         return self._busy[_key(job)][0]._replace(confirmed=self._confirmed)
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,14 +20,17 @@ _EXPERIMENTS = "my-jobs"
 _GATHERED = "SAR"
 """What the printed command calls the folder with the files of all nodes."""
 _SOME_DRIVES = ("--drives", "12xhdd")
+_DAY = timedelta(days=1)
+_KEPT = timedelta(days=28)
+"""Files of sysstat have the day of the month in their names, so that it keeps those of so many days."""
 
 
 class TypedTriage(NamedTuple):
     """What was typed for triage, to be typed again: where histories are, all else, and each role's drives, if said.
 
     `node_memory` and `container_memory` are in bytes, and `cores` are a node's hardware threads, if known;
-    `experiments` is the folder into which experiments are written, if any. `is_busy_known` tells whether anything says
-    how busy the drives were.
+    `experiments` is the folder into which experiments are written, if any. `wants_busy` tells whether how busy the
+    drives were is not known, and can be asked for: the jobs of an example ran on no nodes.
     """
 
     places: Sequence[str]
@@ -38,7 +41,7 @@ class TypedTriage(NamedTuple):
     cores: int | None = None
     worth: float = DEFAULT_WORTH
     experiments: Path | None = None
-    is_busy_known: bool = False
+    wants_busy: bool = True
 
 
 def worth_options(worth: float) -> list[str]:
@@ -49,7 +52,7 @@ def worth_options(worth: float) -> list[str]:
 def next_commands(answer: Triage, given: TypedTriage) -> list[NextCommand]:
     """What to type next, the most useful first; nothing where no job is open."""
     test = _test(answer, given) if answer.summary.deciding else None
-    if given.is_busy_known or not any(map(_could_be_measured, answer.rows)):
+    if not given.wants_busy or not any(map(_could_be_measured, answer.rows)):
         return [NextCommand(when="Next", command=command, words=words) for command, words in filter(None, [test])]
     again = _again(given, *(() if given.drives else _SOME_DRIVES), "--sar", _GATHERED)
     commands = [
@@ -67,18 +70,23 @@ def _could_be_measured(row: JobRow) -> bool:
 
 
 def _print_busy_times(summary: Batch) -> NextCommand:
-    """How a node prints how busy its drives were, where sysstat's daily files are as it keeps them."""
-    first, last = (
-        f"{datetime.fromtimestamp(at_ms / 1000).astimezone():%d}" for at_ms in (summary.began_ms, summary.ended_ms)
+    """How a node prints how busy its drives were, where sysstat's daily files are as it keeps them.
+
+    A day begins at another time where the node's zone is another: so a day on either side is named, too.
+    """
+    began, ended = (
+        datetime.fromtimestamp(at_ms / 1000).astimezone().date() for at_ms in (summary.began_ms, summary.ended_ms)
     )
-    days = "" if first == last else f", and for each day until sa{last}"
-    file = f"/var/log/sa/sa{first}"
+    last = ended + _DAY
+    first = max(began - _DAY, last - _KEPT + _DAY)
+    file = f"/var/log/sa/sa{first:%d}"
     return NextCommand(
         when="Next",
-        command=f"sadf -d {file} -- -d -p > $(hostname)-{first}.csv",
+        command=f"sadf -d {file} -- -d -p > $(hostname)-{first:%d}.csv",
         words=(
-            f"on each node{days}; gather the files in a folder {_GATHERED}. How busy the drives were narrows the "
-            f"answer most. On Debian it is {file.replace('/sa/', '/sysstat/')}"
+            f"on each node, for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it has; gather the "
+            f"files in a folder {_GATHERED}. How busy the drives were narrows the answer most. On Debian the file of "
+            f"the first day is {file.replace('/sa/', '/sysstat/')}"
         ),
     )
 
@@ -107,12 +115,12 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
         options += ["--against", "nvme"]
     options += worth_options(given.worth)
     options += ["--cores", str(given.cores)] if given.cores else []
-    memory, fill_in = _memory(given)
+    memory, meanings = _memory(given)
     words = shlex.join([*given.places, *options, *memory])
-    return f"{typed('run-job')} JAR --input INPUT {words}", f"JAR and INPUT are the job's{fill_in}"
+    return f"{typed('run-job')} JAR --input INPUT {words}", ", and ".join(["JAR and INPUT are the job's", *meanings])
 
 
-def _memory(given: TypedTriage) -> tuple[list[str], str]:
+def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:
     """The options for a node's memory, and what to fill in there: nothing where the cluster itself can be asked."""
     known = {"--node-memory": given.node_memory, "--container-memory": given.container_memory}
     may_ask = "--cluster" in given.places
@@ -120,9 +128,8 @@ def _memory(given: TypedTriage) -> tuple[list[str], str]:
     for option, size in known.items():
         if size or not may_ask:
             options += [option, f"{size >> 20}MiB" if size else option.removeprefix("--").replace("-", "_").upper()]
-    fill_in = ""
-    if not may_ask and not given.node_memory:
-        fill_in += ", NODE_MEMORY is what a node has, such as 128GiB,"
-    if not may_ask and not given.container_memory:
-        fill_in += " and CONTAINER_MEMORY what containers may take of that"
-    return options, fill_in
+    meanings = {
+        "NODE_MEMORY": "NODE_MEMORY is the memory of a node, such as 128GiB",
+        "CONTAINER_MEMORY": "CONTAINER_MEMORY is the part of a node's memory that containers may take",
+    }
+    return options, [meaning for word, meaning in meanings.items() if word in options]

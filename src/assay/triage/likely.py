@@ -27,6 +27,7 @@ DEEPEST = 2.0
 MOST_DRIVES = 2
 """The most drives of a node that they have."""
 _INTERMEDIATE = "intermediate"
+_SAMPLED = "its history names the nodes of a few tasks alone, so that nobody knows how many nodes shared its data"
 
 
 class Likely(NamedTuple):
@@ -54,7 +55,7 @@ def likely_of(
         return "its history names no nodes, so that nobody knows how many drives its data lay on"
     stages: list[Likely] = []
     number = busy.drives if busy and busy.usual_s else max(of_role.number for of_role in drives.values())
-    unlike = _many_drives(number)
+    unlike = _SAMPLED if job.nodes_are_sampled else _many_drives(number)
     for stage, of_stage in zip(job.stages, bound.stages, strict=True):
         if not of_stage.seconds:
             continue

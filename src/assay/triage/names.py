@@ -1,8 +1,9 @@
 """Which jobs are runs of one job: names without what changes from run to run.
 
-That is dates, times of day, and identifiers: UUIDs, digests, numbers of six digits or more, and of four or five that
-do not begin with 0. A number after a word such as `run` or `hour` counts runs or times, too. Shorter numbers stay:
-`etl_01` to `etl_40` are forty jobs that do different work, and no name tells whether such a number counts jobs or runs.
+That is dates, years from 2000 to 2049, times of day, and identifiers: UUIDs, digests, numbers of six digits or more.
+A number after `run`, `attempt`, `try` or `retry` counts runs, too. All other numbers stay: `etl_1001` to `etl_1040` are
+forty jobs that do different work, as are sums over 7 days and over 30, and no name tells whether such a number counts
+jobs or runs.
 A verdict on several jobs that are taken for one holds for none of them; runs of one job that are taken for several jobs
 only make the list longer.
 """
@@ -26,8 +27,8 @@ _CHANGING = re.compile(
     r"|\d{9,}(?:_\d{4,})+(?:_[mr]_\d{6}(?:_\d+)?)?"  # 1795226383840_0042, of an application, a job or an attempt
     rf"|{_DATE}"
     r"|(?<![^\W_])\d{1,2}:\d\d(?::\d\d)?(?![^\W_])"  # 03:15
-    r"|(?P<counted>(?<![^\W_])(?:run|attempt|try|retry|hour|day|week|month)[-_:=#./ ]{0,2})\d{1,5}(?![^\W_])"  # run 17
-    r"|\d{6,}|(?<!\d)[^\D0]\d{3,4}(?!\d)",
+    r"|(?P<counted>(?<![^\W_])(?:run|attempt|try|retry)[-_:=#./ ]{0,2})\d{1,5}(?![^\W_])"  # run 17
+    r"|\d{6,}|(?<![^\W_])20[0-4]\d(?![^\W_])",  # and a year
     re.IGNORECASE,
 )
 _MARK = "\0"

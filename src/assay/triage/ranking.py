@@ -509,6 +509,12 @@ def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
         )
     if reason := refuted_cores(jobs, site.cores):
         yield f"how many hardware threads a node has is not known, since {reason}"
+    sampled = sum(job.nodes_are_sampled for job in jobs)
+    if sampled and (site.cores or site.busy):
+        yield (
+            f"neither hardware threads nor busy times bound {sampled} of {len(jobs)} runs, since a JobHistoryServer "
+            "names the nodes of a few of their tasks alone: its files name all"
+        )
     without = sum(not job.settings for job in jobs)
     if without:
         yield (

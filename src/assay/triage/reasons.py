@@ -124,7 +124,7 @@ def _unexplained_s(run: BoundedRun) -> float:
 
 def _waits_words(bounded: Sequence[BoundedRun]) -> str:
     tasks_s, unexplained_s = sum(run.job.tasks_s for run in bounded), sum(map(_unexplained_s, bounded))
-    waited_s = sum(stage.saved_ms - stage.unrefuted_ms for run in bounded for stage in run.job.stages) / 1000
+    waited_s = sum(stage.saved_ms - stage.unverified_ms for run in bounded for stage in run.job.stages) / 1000
     computes = any(run.job.whole.cpu_ms for run in bounded)
     since = "" if computes else "no processor time is counted, so that "
     return (
@@ -214,7 +214,7 @@ def why_not(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
     if starts_s > MOSTLY * ran_s:
         return f"{FORMS[bounded[0].job.engine].idle} take {percent(starts_s / ran_s)} of its time"
     if (
-        all(run.busy and not run.busy.refuted for run in bounded)
+        all(run.busy and run.busy.seconds for run in bounded)
         and requested
         and drives_read < _CACHED_SHARE * requested
     ):

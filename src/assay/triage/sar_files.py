@@ -32,15 +32,13 @@ _MUCH_LONGER = 3
 """An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
 
 
-def read_sar(places: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
-    """The drives of the jobs' nodes; `places` are files, or folders of them. Raises BadInputError.
+def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
+    """The drives of the jobs' nodes. Raises BadInputError.
 
     That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names.
     """
     names = HostNames(node for job in jobs for node in job.nodes)
-    if not any(job.nodes for job in jobs):
-        raise BadInputError("--sar tells nothing of these jobs: no history names the nodes of its job; leave --sar out")
-    reports = [read_drive_report(file) for file in files_of(places)]
+    reports = [read_drive_report(file) for file in files]
     intervals = [interval for report in reports for interval in report.intervals]
     nodes = {host: names.find([host]) for host in dict.fromkeys(interval.host for interval in intervals)}
     if not any(nodes.values()):

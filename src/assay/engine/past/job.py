@@ -145,7 +145,7 @@ class StageSums(NamedTuple):
     """All of its tasks."""
     busiest: Work
     """Of each amount the most that the tasks on any one node had."""
-    unrefuted_ms: int = 0
+    unverified_ms: int = 0
     """Of `saved_ms`, what is known only not to be refuted: several threads of a task computed, so that the processor
     time of some says nothing of the waits of others; or an attempt did not end well, and may not be needed at all."""
 
@@ -191,6 +191,13 @@ class PastJob(NamedTuple):
     """What is odd in its history and prevents no bound, each a clause."""
     uncertain: tuple[Uncertain, ...] = ()
     """What its bound leaves out, since nobody counted it: the job can't be excluded where that is much."""
+    nodes_are_sampled: bool = False
+    """Whether `nodes` are those of a few of its tasks, so that it may have run on more."""
+
+    @property
+    def all_nodes(self) -> tuple[str, ...]:
+        """The nodes on which its tasks ran, where all of them are known; else none."""
+        return () if self.nodes_are_sampled else self.nodes
 
     @property
     def engine(self) -> str:

@@ -81,12 +81,13 @@ def _reducers(job: PastJob) -> Iterator[Suggestion]:
     if reduces is None or not 0 < job.reduces < nodes:
         return
     each = reduces.whole.fetched / job.reduces
+    least = "at least " if job.nodes_are_sampled else ""
     if each >= _LARGE_REDUCE:
         yield Suggestion(
             "few reducers",
             f"mapreduce.job.reduces from {job.reduces} to {nodes} or more, where the result allows it: then all nodes' "
             "drives take part",
-            f"REDUCE_SHUFFLE_BYTES {bytes_text(each)} for each of {job.reduces} reducers on {nodes} nodes",
+            f"REDUCE_SHUFFLE_BYTES {bytes_text(each)} for each of {job.reduces} reducers on {least}{nodes} nodes",
         )
 
 

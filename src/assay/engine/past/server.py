@@ -2,8 +2,8 @@
 
 It tells the counters of a job by stage, and when each task ran. Counters of single tasks would take two requests for
 each of them, so nobody knows which tasks of a stage computed: the bound by time holds whichever did, and what they wait
-for is told by processor time that is spread over them by their time. The nodes are those of a few tasks. The history's
-files tell more, and faster.
+for is told by processor time that is spread over them by their time. The nodes are those of a few tasks, so that of a
+larger job nobody knows them all. The history's files tell more, and faster.
 """
 
 import math
@@ -72,11 +72,14 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
     stages = []
     nodes: list[str] = []
     settings: dict[str, str] = {}
+    sampled = False
     if not missing:
         try:
             counters, unplaced, impossible = _counters(ask(f"{of_job}/counters", {}))
             tasks = _listed(ask(f"{of_job}/tasks", {}), "tasks", "task")
-            nodes = sorted({node for stage in (MAP, REDUCE) for node in _nodes(of_job, _of_stage(tasks, stage), ask)})
+            by_stage = [_of_stage(tasks, stage) for stage in (MAP, REDUCE)]
+            nodes = sorted({node for of_stage in by_stage for node in _nodes(of_job, of_stage, ask)})
+            sampled = any(len(of_stage) > _NODES_OF for of_stage in by_stage)
             stages = list(_stages(tasks, counters, len(nodes)))
             settings = _settings(of_job, ask)
             promised, ended = _promised(listed), sum(stage.whole.tasks for stage in stages)
@@ -99,7 +102,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         bool(listed.get("uberized", False)), int(listed.get("mapsTotal", 0)), int(listed.get("reducesTotal", 0)),
         tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
         unplaced=tuple(sorted(unplaced)), doubts=(_IMPOSSIBLE,) if impossible else (),
-        uncertain=(Uncertain(_IMPOSSIBLE, math.inf),) if impossible else (),
+        uncertain=(Uncertain(_IMPOSSIBLE, math.inf),) if impossible else (), nodes_are_sampled=sampled,
     )  # fmt: skip
 
 
@@ -177,8 +180,8 @@ def _stages(tasks: list[dict[str, Any]], counters: Mapping[str, Work], nodes: in
         in_stage_ms = [end - max(begin, begin_ms) for begin, end in times if end > begin_ms]
         least_ms = _least_ms(share * sum(in_stage_ms), in_stage_ms, slots)
         saved_ms = max(made.saved_ms, round(made.elapsed_ms - least_ms))
-        unrefuted_ms = made.unrefuted_ms + saved_ms - made.saved_ms
-        yield made._replace(busiest=busiest, saved_ms=saved_ms, unrefuted_ms=unrefuted_ms)
+        unverified_ms = made.unverified_ms + saved_ms - made.saved_ms
+        yield made._replace(busiest=busiest, saved_ms=saved_ms, unverified_ms=unverified_ms)
 
 
 def _least_ms(computed_ms: float, lengths_ms: Sequence[int], slots: int) -> float:

@@ -48,13 +48,13 @@ def computed_of(length_ms: int, cpu_ms: int, gc_ms: int) -> int:
 class Saved(NamedTuple):
     """For how long any task of a stage ran, how many at most, and the most that the stage could become shorter.
 
-    `unrefuted_ms` is the part of that which no processor time refutes or confirms.
+    `unverified_ms` is the part of that which no processor time refutes or confirms.
     """
 
     elapsed_ms: int
     peak: int
     most_ms: int
-    unrefuted_ms: int
+    unverified_ms: int
 
 
 def saved_of(spans: list[ReadSpan], slots: int = 0) -> Saved:
@@ -68,7 +68,7 @@ def saved_of(spans: list[ReadSpan], slots: int = 0) -> Saved:
     most = _saved_of(
         [span._replace(computed_ms=0) if span.needless or span.is_threaded else span for span in spans], slots
     )
-    return most._replace(unrefuted_ms=max(0, most.most_ms - least.most_ms))
+    return most._replace(unverified_ms=max(0, most.most_ms - least.most_ms))
 
 
 def _capped(span: ReadSpan) -> ReadSpan:
@@ -109,7 +109,7 @@ def sums_of(
     ended_ms = max((span.end_ms for span in spans), default=0)
     return StageSums(
         name, begun_ms, ended_ms, saved.elapsed_ms, saved.most_ms, early_ms, phases_ms, saved.peak, whole, busiest,
-        saved.unrefuted_ms,
+        saved.unverified_ms,
     )  # fmt: skip
 
 
