@@ -80,6 +80,7 @@ def test_one_screen_and_a_page(site, tmp_path):
 @pytest.mark.slow
 def test_a_made_history_to_try_it_on_is_ranked_as_one_that_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
     code, text = assay("triage", "--example")
     assert code == 0
     assert text.startswith("3 jobs may matter, 35 cannot, 2 are not known.\n")

@@ -98,7 +98,7 @@ class JobRow(Frozen):
     task_share: float
     """Its share of the time of all jobs' tasks."""
     nodes: int
-    """On how many nodes it ran at most."""
+    """On how many nodes it ran at most, of those that its histories name."""
     read_bytes: int
     """Read from the cluster's store."""
     remote_bytes: int
