@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 import re
 import shlex
@@ -99,6 +100,59 @@ def test_a_restart_begins_anew(tmp_path):
     assert intervals[1].begin_s - intervals[0].end_s == 1200
 
 
+def test_sections_of_other_options_stand_around_that_of_the_drives(tmp_path):
+    rows = [
+        "00:00:01 CPU %user %idle", "00:10:01 all 1.00 99.00", "14:05:00 LINUX RESTART (8 CPU)", "",
+        "14:10:01 CPU %user %idle", "14:20:01 all 1.00 99.00", "Average: all 1.00 99.00", "",
+        "00:00:01 DEV rkB/s wkB/s %util", "00:10:01 sda 1.00 1.00 10.00", "00:15:00 COM remark 3", "00:20:01 sda 1.00 1.00 20.00", "",
+        "00:00:01 IFACE rxkB/s txkB/s %ifutil", "00:10:01 eth0 1.00 1.00 1.00", "Average: eth0 1.00 1.00 1.00",
+    ]  # fmt: skip
+    intervals = read(tmp_path, sar("2026-11-28", *rows)).intervals
+    assert [(of.device, of.end_s, of.busy_s) for of in intervals] == [
+        ("sda", seconds(2026, 11, 28, 0, 10, 1), 60), ("sda", seconds(2026, 11, 28, 0, 20, 1), 120),
+    ]  # fmt: skip
+
+
+def test_sections_after_a_restart_on_the_next_day_are_of_that_day(tmp_path):
+    rows = [
+        "23:50:01 DEV rkB/s wkB/s %util", "00:00:01 sda 1.00 1.00 10.00", "Average: sda 1.00 1.00 10.00", "",
+        "00:15:00 LINUX RESTART (8 CPU)", "", "00:20:01 CPU %user %idle", "00:30:01 all 1.00 99.00", "Average: all 1.00 99.00", "",
+        "00:20:01 DEV rkB/s wkB/s %util", "00:30:01 sda 1.00 1.00 20.00", "Average: sda 1.00 1.00 20.00",
+    ]  # fmt: skip
+    intervals = read(tmp_path, sar("2026-11-28", *rows)).intervals
+    assert [of.end_s for of in intervals] == [seconds(2026, 11, 29, 0, 0, 1), seconds(2026, 11, 29, 0, 30, 1)]
+
+
+def test_clocks_of_a_day_on_which_summer_time_begins(tmp_path, monkeypatch):
+    rows = ["01:50:01 DEV rkB/s wkB/s %util", "03:00:01 sda 1.00 1.00 10.00", "10:00:01 sda 1.00 1.00 10.00"]
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+        time.tzset()
+        intervals = read(tmp_path, sar("2026-03-29", *rows)).intervals
+    assert [(of.begin_s, of.end_s) for of in intervals] == [
+        (seconds(2026, 3, 29, 0, 50, 1), seconds(2026, 3, 29, 1, 0, 1)),
+        (seconds(2026, 3, 29, 1, 0, 1), seconds(2026, 3, 29, 8, 0, 1)),
+    ]
+
+
+def sadf_json(timestamp, disk):
+    statistics = [{"timestamp": {"date": "2026-11-28", "time": "14:10:01", "interval": 600, **timestamp}, "disk": [disk]}]
+    return json.dumps({"sysstat": {"hosts": [{"nodename": "worker-0", "statistics": statistics}]}})
+
+
+DISK = {"disk-device": "sda", "tps": 9.0, "rkB": 25.0, "wkB": 10.0, "util-percent": 20.0}
+SECTORS = {"disk-device": "sda", "tps": 9.0, "rd_sec": 50.0, "wr_sec": 20.0, "util-percent": 20.0}
+
+
+@pytest.mark.parametrize("disk", [DISK, SECTORS])
+@pytest.mark.parametrize("timestamp", [{"utc": 1}, {"tz": "UTC"}])
+def test_json_of_other_versions(tmp_path, timestamp, disk):
+    report = read(tmp_path, sadf_json(timestamp, disk))
+    (interval,) = report.intervals
+    assert (interval.end_s, report.is_local) == (seconds(2026, 11, 28, 14, 10, 1), False)
+    assert (interval.read_bytes, interval.written_bytes, interval.busy_s) == (600 * 25 * 1024, 600 * 10 * 1024, 120)
+
+
 def test_a_restart_before_midnight_ends_a_day_too(tmp_path):
     rows = [
         "23:30:01 DEV rkB/s wkB/s %util", "23:40:01 sda 1.00 1.00 10.00", "23:55:00 LINUX RESTART (32 CPU)", "",
@@ -114,6 +168,13 @@ def test_a_restart_before_midnight_ends_a_day_too(tmp_path):
         (sar("05/06/2026", "08:00:01 DEV %util", "08:10:01 sda 1.00"), "05/06/2026, whose day or month may be first; print it"),
         *((sar(date, "08:00:01 DEV %util", "08:10:01 sda 1.00"), f"{date}, whose day or month may be first; print it")
           for date in ("05/11/26", "05-11-26")),
+        (sar("05/06/26", "08:00:01 AM DEV %util", "08:10:01 AM sda 1.00"), "05/06/26, whose day or month may be first; print it"),
+        (sar("05/06/2026", "08:00:01 AM IST DEV %util", "08:10:01 AM IST sda 1.00"), "05/06/2026, whose day or month may be first"),
+        (sadf_json({"tz": "EST"}, DISK), "has times of the zone EST, and only UTC is read; print it"),
+        ("# hostname;interval;timestamp;DEV;%util\nvm;600;2026-11-28 08:10:01 EST;sda;1\n", "has times of the zone EST"),
+        (sadf_json({"utc": 1, "interval": 184467440737095516}, DISK), "is damaged, or of another form"),
+        ('{"sysstat": {"hosts": [{"statistics": [{"timestamp": "11/28/2026 02:01:00 PM", "disk": [{"disk_device": "sda"}]}]}]}}',
+         "is iostat's JSON, which is not read: print text with `iostat -x -t 60`"),
         (sar("2026-11-28", "Device r/s rkB/s wkB/s %util", "sda 1.00 1.00 1.00 1.00"), "has no times: print it with `iostat -x -t"),
         ("root:x:0:0:root:/root:/bin/bash\n", "tells of no interval of a drive"),
         (sar("2026-11-28", "08:00:01 CPU %user", "08:10:01 all 1.00"), "tells of no interval of a drive"),

@@ -61,6 +61,35 @@ def test_intervals_longer_than_half_of_a_stage_tell_a_bound_and_not_what_is_usua
     assert set(of_job.seconds) == {"map", "reduce"}
 
 
+def test_an_interval_with_impossible_values_is_a_gap(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, SHARES)
+    lines = (tmp_path / "worker-0.csv").read_text().splitlines()
+    place = 1 + 15 * len(SHARES)
+    lines[place] = lines[place].replace(";1000;1000;8;1;1;10.0", ";429496728.80;1000;8;1;1;85899345.76")
+    (tmp_path / "worker-0.csv").write_text("\n".join(lines) + "\n")
+    measured, of_job = busy(tmp_path, job)
+    assert (set(of_job.seconds), of_job.refuted) == ({"reduce"}, "")
+    assert measured.remarks[0].startswith("--sar has 1 interval with impossible values")
+
+
+def test_a_drive_is_busy_for_no_longer_than_an_interval(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, {"sda": 1.05})
+    measured, of_job = busy(tmp_path, job)
+    assert of_job.seconds["map"] == pytest.approx(140)
+    assert measured.remarks == ()
+
+
+def test_devices_by_number_of_other_hosts_do_not_matter(tmp_path):
+    job = the_job()
+    write(tmp_path, job, "worker-0", SHARES)
+    write(tmp_path, job, "worker-7", {"dev8-0": 0.1})
+    assert set(read_sar(files_of([tmp_path]), [job]).drives) == {"worker-0"}
+
+
 def test_nodes_without_files_and_runs_outside_their_time_are_named(tmp_path):
     job, later = the_job(), the_job(number=2, submitted_ms=the_job().submitted_ms + 3_600_000)
     write(tmp_path, job, "worker-0", SHARES)
@@ -114,6 +143,7 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
     [
         ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name those of these hosts"),
         ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
+        ("worker-0", {"sda": 2.0}, {}, "--sar has no interval without impossible values"),
         ("worker-0", {"dm-0": 0.1}, {}, "tells of no drive, only of dm-0"),
         ("worker-0", SHARES, {"offset_s": 86_400}, "and the jobs ran from .*; name the files of these days"),
     ],

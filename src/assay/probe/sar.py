@@ -24,6 +24,9 @@ _UNITS = {
     "rd_sec/s": ("read", 512), "wr_sec/s": ("written", 512), "rsec/s": ("read", 512), "wsec/s": ("written", 512),
 }  # fmt: skip
 _BUSY, _DEVICE = "%util", "DEV"
+_OF_JSON = {"disk-device": _DEVICE, "util-percent": _BUSY}
+_AFTER_CLOCK = (_DEVICE, "tps", "LINUX")
+"""What follows on the clock in headings and at restarts; where a locale prints a zone there, that does."""
 _HEAD = re.compile(r"Linux \S+ \(([^)]+)\)\s+(\S+)")
 _CLOCK = r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AaPp])\.?[Mm]\.?)?"
 _ROW = re.compile(rf"{_CLOCK}\s+(\S.*)")
@@ -38,7 +41,10 @@ _HALF_DAY = timedelta(hours=12)
 
 
 class DriveInterval(NamedTuple):
-    """What a drive of a host did between two times, in seconds since the epoch: bytes, and seconds it was busy."""
+    """What a drive of a host did between two times, in seconds since the epoch: bytes, and seconds it was busy.
+
+    As the file has it, which may be more than a drive can do.
+    """
 
     host: str
     device: str
@@ -100,7 +106,7 @@ def read_drive_report(file: Path) -> DriveReport:
     reading = _Reading(file)
     try:
         intervals = list(reading.intervals(data.decode("utf-8", "replace").lstrip("\ufeff \r\n")))
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise BadInputError(f"--sar {file} is damaged, or of another form ({error}); {HOW}") from None
     if not intervals:
         raise BadInputError(
@@ -117,6 +123,10 @@ class _Reading:
 
     def intervals(self, text: str) -> Iterator[DriveInterval]:
         if text.startswith("{"):
+            if '"disk_device"' in text:
+                raise BadInputError(
+                    f"--sar {self._file} is iostat's JSON, which is not read: print text with `iostat -x -t 60`"
+                )
             return self._of_json(json.loads(text))
         lines = [line.strip() for line in text.splitlines()]
         if any(line.startswith("# hostname;") for line in lines[:100]):
@@ -128,12 +138,12 @@ class _Reading:
         for host in answer["sysstat"]["hosts"]:
             for of_time in host["statistics"]:
                 moment = of_time["timestamp"]
-                end = self._of_sadf(f"{moment['date']} {moment['time']}{' UTC' if moment.get('utc') else ''}")
+                zone = "UTC" if moment.get("utc") else moment.get("tz") or ""
+                end = self._of_sadf(f"{moment['date']} {moment['time']} {zone}")
                 begin = end - timedelta(seconds=float(moment["interval"]))
                 for disk in of_time.get("disk", ()):
-                    names = {_DEVICE: "disk-device", "rkB/s": "rkB", "wkB/s": "wkB", _BUSY: "util-percent"}
-                    cells = [str(disk[key]) for key in names.values()]
-                    yield from _interval(host["nodename"], [*names], cells, begin, end)
+                    names = [_OF_JSON.get(key, f"{key}/s") for key in disk]
+                    yield from _interval(host["nodename"], names, [*map(str, disk.values())], begin, end)
 
     def _of_csv(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
         names: list[str] = []
@@ -146,25 +156,45 @@ class _Reading:
                 yield from _interval(host, names, cells[:-2], end - timedelta(seconds=float(interval)), end)
 
     def _of_sar(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
-        """Each line has a time; that of a line with headings is when the interval below it began."""
+        """Each line has a time; that of a line with headings is when the interval below it began.
+
+        A section of each of sar's options ends with averages, which have no time, and the next one begins anew: at the
+        head of the file, or at the restart behind which all sections stand once more.
+        """
         host, date = "", ""
-        day = begin = end = None
+        day: datetime | None = None
+        begin: datetime | None = None
+        end: datetime | None = None
+        restart: tuple[datetime | None, datetime | None] = (None, None)
         names: list[str] = []
+        is_over = False
         for line in lines:
             if head := _HEAD.match(line):
-                host, date, day, end, names = head[1], head[2], None, None, []
+                host, date, day, end, names, is_over, restart = head[1], head[2], None, None, [], False, (None, None)
             elif row := _ROW.match(line):
-                day = day or self._day(date, has_halves=row[4] is not None)
+                cells = row[5].split()
+                is_restart, is_heading = "RESTART" in row[5], _BUSY in cells
+                if "COM" in cells[:2]:  # a remark
+                    continue
+                if not is_restart and not is_heading and not (names and _has_values(cells)):
+                    names = []  # another section begins, or goes on
+                    continue
+                if is_over and is_heading:
+                    day, end = restart
+                day = day or self._day(date, month_first=row[4] is not None and cells[0] in _AFTER_CLOCK)
                 at = day + _since_midnight(*row.groups()[:4])
                 if end is not None and at < end - _HALF_DAY:
                     day, at = day + timedelta(days=1), at + timedelta(days=1)
-                if "RESTART" in row[5]:
-                    names, end = [], at
-                elif _BUSY in row[5]:
-                    names, begin, end = row[5].split(), None, at
-                elif names:
+                if is_restart:
+                    names, end, restart = [], at, (day, at) if is_over else restart
+                elif is_heading:
+                    names, begin, end = cells, None, at
+                else:
                     begin, end = (begin, end) if at == end else (end, at)
-                    yield from _interval(host, names, row[5].split(), begin, at)
+                    yield from _interval(host, names, cells, begin and begin.astimezone(), at.astimezone())
+                is_over = False
+            elif line:
+                names, is_over = [], True
 
     def _of_iostat(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
         """The time stands above each report; the first is of the time since the host was started, and is left out."""
@@ -187,18 +217,21 @@ class _Reading:
         """`2026-11-28 08:02:09 UTC`, the same without a zone, or seconds since the epoch."""
         if text.isdigit():
             return datetime.fromtimestamp(int(text), UTC)
-        plain, _, zone = text.partition(" UTC")
-        self.is_local |= plain == text
-        return datetime.fromisoformat(plain).replace(tzinfo=UTC) if plain != text else _local(plain + zone)
+        date, clock, zone = [*text.split(), "", ""][:3]
+        if zone not in ("", "UTC"):
+            raise BadInputError(f"--sar {self._file} has times of the zone {zone}, and only UTC is read; {HOW}")
+        self.is_local |= not zone
+        at = datetime.fromisoformat(f"{date} {clock}")
+        return at.replace(tzinfo=UTC) if zone else at.astimezone()
 
     def _at(self, date: str, hours: str, minutes: str, seconds: str, half: str | None, zone: str | None) -> datetime:
         since = _since_midnight(hours, minutes, seconds, half)
         if zone:
             return datetime.strptime(f"{date} {zone}", "%Y-%m-%d %z") + since
-        return self._day(date, has_halves=half is not None) + since
+        return (self._day(date, month_first=half is not None) + since).astimezone()
 
-    def _day(self, date: str, *, has_halves: bool) -> datetime:
-        """The midnight of a date as a locale has it: clocks of 12 hours have the month first.
+    def _day(self, date: str, *, month_first: bool) -> datetime:
+        """The midnight of a date as a locale has it, without a zone. Of years with two digits the order is not known.
 
         Raises BadInputError where day and month may be either.
         """
@@ -212,16 +245,17 @@ class _Reading:
         else:
             year = int(third) + (2000 if len(third) == 2 else 0)
             month, day = int(first), int(second)
-            month_first = sign != "." and has_halves
+            month_first = month_first and sign != "." and len(third) == 4
             if sign != "." and not month_first and month <= 12 and day <= 12 and month != day:
                 raise BadInputError(f"--sar {self._file} has the date {date}, whose day or month may be first; {HOW}")
             if month > 12 or (not month_first and day <= 12):
                 month, day = day, month
-        return datetime(year, month, day).astimezone()
+        return datetime(year, month, day)  # noqa: DTZ001 - summer time may begin or end on it
 
 
-def _local(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone()
+def _has_values(cells: Sequence[str]) -> bool:
+    """Whether a line of a table is no heading: headings have no number."""
+    return any(cell[0].isdigit() for cell in cells)
 
 
 def _since_midnight(hours: str, minutes: str, seconds: str, half: str | None) -> timedelta:
@@ -243,7 +277,7 @@ def _interval(
     for name, (which, unit) in _UNITS.items():
         if name in of_name:
             rates[which] = unit * _number(of_name[name])
-    busy_s = seconds * min(1.0, _number(of_name[_BUSY]) / 100)
+    busy_s = seconds * _number(of_name[_BUSY]) / 100
     yield DriveInterval(
         host, of_name[_DEVICE], begin.timestamp(), end.timestamp(), seconds * rates["read"],
         seconds * rates["written"], busy_s,

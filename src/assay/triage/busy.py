@@ -18,7 +18,7 @@ _STEPS = 2
 """A stage of fewer steps has most of its readings from before or after it."""
 PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
-_FASTEST = 20e9
+FASTEST = 20e9
 """Bytes a second that no drive moves: one that does so by its counters does not count its busy time."""
 _WRITTEN_BACK_S = 60
 """The kernel writes pages to drives half a minute after they became dirty, and looks for them every five seconds."""
@@ -55,13 +55,13 @@ class _Moved(NamedTuple):
         return (
             self.drives_read < PLAUSIBLE_SHARE * (self.read - cache_bytes)
             or self.drives_written < PLAUSIBLE_SHARE * self.written
-            or self.busy_s * _FASTEST < self.drives_read + self.drives_written
+            or self.busy_s * FASTEST < self.drives_read + self.drives_written
         )
 
     @property
     def words(self) -> str:
         """Both, in a clause."""
-        if self.busy_s * _FASTEST < self.drives_read + self.drives_written:
+        if self.busy_s * FASTEST < self.drives_read + self.drives_written:
             moved = bytes_text(self.drives_read + self.drives_written)
             return f"these drives moved {moved} and count {seconds_text(self.busy_s)} s of work"
         return (

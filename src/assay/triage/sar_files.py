@@ -19,17 +19,20 @@ from assay.node.devices import without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
 from assay.probe.sar import HOW, DriveInterval, check_drive_report, read_drive_report
-from assay.triage.busy import MeasuredDrives
+from assay.triage.busy import FASTEST, MeasuredDrives
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
 _NUMBERED = re.compile(r"dev\d+-\d+")
 _TOGETHER_S = 1.5
 """An interval that begins so much later than the last one ended follows on it: clocks are printed in whole seconds."""
+_ODD = "impossible values (a drive that is busy for over 110 % of the time, or moves over 20 GB/s)"
 _AROUND_S = 7200
 """What is further from all jobs is left out."""
 _MUCH_LONGER = 3
 """An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
+_MOST_BUSY = 1.1
+"""Clocks differ by so much at most: what is busy for a larger share of an interval is no measurement."""
 
 
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
@@ -46,15 +49,20 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         raise BadInputError(
             f"--sar names files of {first_few(sorted(nodes))}, and the jobs ran on {known}; name those of these hosts"
         )
-    if numbered := sorted({interval.device for interval in intervals if _NUMBERED.fullmatch(interval.device)}):
+    of_nodes = [interval for interval in intervals if nodes[interval.host]]
+    if numbered := sorted({interval.device for interval in of_nodes if _NUMBERED.fullmatch(interval.device)}):
         raise BadInputError(
             f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
             "files again with their names, by the option -p"
         )
-    drives_alone = [interval for interval in intervals if nodes[interval.host] and _DRIVE.fullmatch(interval.device)]
+    drives_alone = [interval for interval in of_nodes if _DRIVE.fullmatch(interval.device)]
     if not drives_alone:
-        devices = first_few(sorted({interval.device for interval in intervals}))
+        devices = first_few(sorted({interval.device for interval in of_nodes}))
         raise BadInputError(f"--sar tells of no drive, only of {devices}; print all block devices, by the option -p")
+    odd = {(interval.host, interval.end_s) for interval in drives_alone if not _is_possible(interval)}
+    drives_alone = [interval for interval in drives_alone if (interval.host, interval.end_s) not in odd]
+    if not drives_alone:
+        raise BadInputError(f"--sar has no interval without {_ODD}; {HOW}")
     by_node = _of_their_time(drives_alone, nodes, jobs)
     segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
     drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
@@ -62,8 +70,14 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     every = [interval for parts in segments.values() for part in parts for interval in part]
     step_s = max((interval.end_s - interval.begin_s for interval in every), default=0.0)
     is_local = any(report.is_local for report in reports)
-    remarks = tuple(_remarks(jobs, every, drives, is_local=is_local))
+    remarks = tuple(_remarks(jobs, every, drives, odd=len(odd), is_local=is_local))
     return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks)
+
+
+def _is_possible(interval: DriveInterval) -> bool:
+    length_s = interval.end_s - interval.begin_s
+    moved = interval.read_bytes + interval.written_bytes
+    return 0 <= interval.busy_s <= _MOST_BUSY * length_s and 0 <= moved <= FASTEST * length_s
 
 
 def _of_their_time(
@@ -159,15 +173,23 @@ def _readings(node: str, intervals: Sequence[DriveInterval], drives: frozenset[s
         if interval.device in drives:
             counters = counted[interval.device]
             readings.add(Reading(node, interval.begin_s, counters))
-            done = (interval.busy_s, interval.read_bytes, interval.written_bytes)
+            busy_s = min(interval.busy_s, interval.end_s - interval.begin_s)
+            done = (busy_s, interval.read_bytes, interval.written_bytes)
             counters.update({name: counters[name] + gone for name, gone in zip(counters, done, strict=True)})
             readings.add(Reading(node, interval.end_s, counters))
     return readings
 
 
 def _remarks(
-    jobs: Sequence[PastJob], intervals: Sequence[DriveInterval], drives: dict[str, frozenset[str]], *, is_local: bool
+    jobs: Sequence[PastJob],
+    intervals: Sequence[DriveInterval],
+    drives: dict[str, frozenset[str]],
+    *,
+    odd: int,
+    is_local: bool,
 ) -> Iterator[str]:
+    if odd:
+        yield f"--sar has {odd} interval{'s' if odd > 1 else ''} with {_ODD}, and of these times nothing is known"
     if is_local:
         yield (
             "times in the files of --sar that name no zone are of this machine's zone: set TZ to that of the nodes, or "
