@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -215,6 +216,8 @@ def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran(tmp_path):
     assert session.ran_s == 4 * 20
     assert (session.name, session.owner) == ("Thrift JDBC/ODBC Server", "anna")
     assert made(tmp_path, MadeStage(), name="nightly").owner == ""
+    hive = made(tmp_path, MadeStage(), name="Hive on Spark (sessionId = 3f2504e0-4f89-11d3-9a0c-0305e82c3301)", user="bob")
+    assert hive.owner == "bob"
     at_once = made(tmp_path, MadeStage(), MadeStage(), MadeStage(begin_s=15), session=True)
     assert at_once.ran_s == 25
 
@@ -569,3 +572,11 @@ def test_a_log_that_ends_before_anything_can_be_decompressed_is_not_called_empty
     assert why_no_history(log) == "it ends within its first compressed block; copy it again"
     log.write_bytes(b"")
     assert why_no_history(log) == "it is empty"
+
+
+def test_a_tar_archive_of_a_log_is_said_to_be_one(tmp_path):
+    log = write_event_log(tmp_path, SESSION)
+    with tarfile.open(tmp_path / "logs.tar.gz", "w:gz") as archive:
+        archive.add(log, log.name)
+    assert why_no_history(tmp_path / "logs.tar.gz") == "it is a tar archive: unpack it"
+    assert why_no_history(log) == ""

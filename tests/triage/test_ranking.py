@@ -18,7 +18,7 @@ from assay.engine.past.mapreduce_advice import spills_per_record
 from assay.triage.bounds import Busy
 from assay.triage.drives import drives_by_role
 from assay.triage.following import TypedTriage, next_commands
-from assay.triage.names import NAMELESS, numbered, recurring
+from assay.triage.names import NAMELESS, numbered, recurring, run_name
 from assay.triage.ranking import DriveSite, TriageVerdict, deciding, judge, triage
 from assay.triage.views import columns, headline, page, sums
 
@@ -50,7 +50,8 @@ def site(text="1xhdd", **more):
         ("job 3f2504e0-4f89-11d3-9a0c-0305e82c3301 x", "job x"), ("夜間バッチ 20261125", "夜間バッチ"), ("ночной отчёт 3", "ночной отчёт 3"),
         ("٢٠٢٦ تقرير", "٢٠٢٦ تقرير"), ("12345", "12345"), ("=1+1", "=1+1"), ("", NAMELESS), ("  two   words ", "two words"),
         ("Sleep job", "Sleep job"), ("a\nb 4", "a b 4"), ("etl_01", "etl_01"), ("etl_0040", "etl_0040"),
-        ("etl_20261125_01", "etl_01"), ("load-25.11.2026", "load"), ("load 26-11-25", "load"), ("load 2026-11", "load"),
+        ("etl_20261125_01", "etl"), ("etl_20261128_0802", "etl"), ("clean 2026-11-28-03", "clean"), ("load_20261125_99", "load_99"),
+        ("load_20261125_03f2504e", "load_03f2504e"), ("load-25.11.2026", "load"), ("load 26-11-25", "load"), ("load 2026-11", "load"),
         ("load/2026/11/25/03", "load"), ("load_20261125T0315", "load"), ("load 2026-11-25T03:15:00.5Z x", "load x"),
         ("load 03:15", "load"), ("load run 17", "load run"), ("load/day=25/hour=03", "load/day=25/hour=03"), ("holiday 3", "holiday 3"),
         ("sales_day_7", "sales_day_7"), ("week 30", "week 30"), ("etl_1001", "etl_1001"), ("sf1000", "sf1000"), ("sf2000", "sf2000"),
@@ -63,6 +64,12 @@ def site(text="1xhdd", **more):
 )  # fmt: skip
 def test_runs_of_one_job_have_one_name(name, plain):
     assert recurring(name) == plain
+
+
+def test_a_name_that_streaming_gives_is_its_users():
+    jobs = [made(LIGHT._replace(name=f"streamjob{179522638384}{number}.jar", user=user)) for number, user in enumerate(("ann", "bob"))]
+    assert [run_name(job) for job in jobs] == ["streamjob.jar (ann)", "streamjob.jar (bob)"]
+    assert made(LIGHT).owner == ""
 
 
 def test_jobs_that_are_numbered_are_as_many_jobs_each_with_its_runs():

@@ -1,6 +1,7 @@
 """Which jobs are runs of one job: names without what changes from run to run.
 
-That is dates, years from 2000 to 2049, times of day, and identifiers: UUIDs, digests, numbers of six digits or more.
+That is dates and hours that follow on them, years from 2000 to 2049, times of day, and identifiers: UUIDs, digests,
+numbers of six digits or more.
 A number after `run`, `attempt`, `try` or `retry` counts runs, too. All other numbers stay: `etl_1001` to `etl_1040` are
 forty jobs that do different work, as are sums over 7 days and over 30, and no name tells whether such a number counts
 jobs or runs.
@@ -19,7 +20,8 @@ _DATE = (
     r"|\d{1,2}[-_./]\d{1,2}[-_./]\d{4}|\d{8}"  # 25.11.2026, 20261125
     r"|(?:19|20)\d\d[-_./](?:0?[1-9]|1[0-2])"  # 2026-11
     r"|(?<![^\W_])\d\d(?P<sign>[-./])\d\d(?P=sign)\d\d)(?!\d)"  # 26-11-25
-    r"(?:[T_ -]?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?|T\d{4}(?:\d\d)?Z?)?"  # and a time of that day
+    r"(?:[T_ -]?\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?Z?"  # and a time of that day: 03:15
+    r"|[T_-](?:[01]\d|2[0-3])(?:[0-5]\d){0,2}Z?(?![^\W_]))?"  # _03, T0315
 )
 _CHANGING = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"  # a UUID
@@ -50,7 +52,7 @@ def recurring(name: str) -> str:
 
 
 def run_name(job: PastJob) -> str:
-    """What all runs of a job are called: its name, and its user where shells give the name to everybody's sessions."""
+    """What all runs of a job are called: its name, and its user where many users' jobs have that name."""
     name = recurring(job.name)
     return f"{name} ({job.owner})" if job.owner else name
 

@@ -80,6 +80,7 @@ _OTHERS = {
     b'{"entity"': "it is a history of Tez", b'{"timestamp"': "it is a history of Tez",
 }  # fmt: skip
 """What other files begin with, and why these are not read."""
+_TAR, _TAR_AT = b"ustar", 257
 _MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime)"\s*:\s*(\d{12,14})')
 
 
@@ -96,6 +97,8 @@ def why_no_history(file: Path) -> str:
         return f"it can't be read: {why(error)}"
     except ValueError as error:
         return f"it {error}"
+    if head[_TAR_AT:].startswith(_TAR):
+        return "it is a tar archive: unpack it"
     if any(form.is_head(head) for form in FORMS.values()):
         return ""
     known = next((reason for begin, reason in _OTHERS.items() if head.startswith(begin)), "")

@@ -1,5 +1,6 @@
 """What triage keeps of a finished job: sums over its tasks, few enough for ten thousand jobs of a site at once."""
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -29,6 +30,8 @@ BROKEN = (
     ValueError, LookupError, TypeError, AttributeError, EOFError, OSError, OverflowError, StopIteration, zlib.error,
 )  # fmt: skip
 """What readers of files that were cut short, or are something else, raise."""
+_STREAMING = re.compile(r"streamjob\d+\.jar")
+"""What Hadoop's streaming calls all jobs to which nobody gave a name."""
 _START_ACCESSES = 10
 """Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
@@ -279,7 +282,7 @@ class PastJob(NamedTuple):
     @property
     def owner(self) -> str:
         """The user without whom its name does not tell which job it is a run of; empty where the name does."""
-        return ""
+        return self.user if _STREAMING.fullmatch(self.name) else ""
 
     @property
     def counts(self) -> bool:

@@ -91,7 +91,7 @@ _POD_NAME = re.compile(r".+-exec-\d+")
 _ADDRESS = re.compile(r"\[?[0-9a-fA-F]*[:.][0-9a-fA-F:.]+\]?")
 _OF_SESSIONS = re.compile(
     r"Spark[ -]?shell|PySparkShell|pyspark-shell|SparkR|sparklyr|Databricks Shell|Zeppelin.*|.*Toree.*|livy-session.*|"
-    r"Thrift JDBC/ODBC Server|SparkSQL::.*|Spark Connect server|Jupyter.*|.*notebook.*",
+    r"Thrift JDBC/ODBC Server|SparkSQL::.*|Spark Connect server|Jupyter.*|.*notebook.*|Hive on Spark.*",
     re.IGNORECASE,
 )
 """Names that shells, notebooks and servers give to each of their sessions, whoever has it."""
