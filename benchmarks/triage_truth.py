@@ -343,12 +343,12 @@ def outcome(cases: Sequence[Case]) -> str:
     holding, with_polls = sum(case.holds for case in shown), sum(case.holds_with_polls for case in shown)
     above = sum(case.saved > case.bound for case in cases)
     ratios = [case.bound / case.saved for case in cases if case.saved >= DEFAULT_WORTH]
-    loose = median(ratios) if ratios else float("nan")
+    loose = f"is {median(ratios):.1f} times as much (median)" if ratios else "tells nothing: there is no such case"
     return (
         f"A saving is shown in {len(shown)} of {len(cases)} cases. The bound holds in {holding} of the {len(shown)}, "
         f"and in {with_polls} with the waits between polls, as the verdicts count it. The other "
         f"{len(cases) - len(shown)} cases could not fail. In {above} cases the mean is above the bound alone. Where at "
-        f"least {DEFAULT_WORTH:.0%} was saved, the bound is {loose:.1f} times as much (median)."
+        f"least {DEFAULT_WORTH:.0%} was saved, the bound {loose}."
     )
 
 

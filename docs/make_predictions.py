@@ -96,8 +96,8 @@ def _headline(replays: Cases) -> str:
     return (
         f"In {len(cases) + len(replays[1])} cases that were measured, too, predicted times were off {errors}; the "
         f"interval held {held} times. {sum(decided)} of {len(decided)} verdicts on decided cases were right, and in "
-        f"{unknown} cases the verdict was *not known*; on the faster drive it was {faster.count(WORTH)} times *worth it*, "
-        f"{faster.count(NOT_WORTH)} times *not worth it*, and {faster.count(UNKNOWN)} times not known"
+        f"{unknown} cases the verdict was *not known*; on the faster drive it was {faster.count(WORTH)} times *worth "
+        f"it*, {faster.count(NOT_WORTH)} times *not worth it*, and {faster.count(UNKNOWN)} times not known"
     )
 
 

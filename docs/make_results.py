@@ -295,8 +295,8 @@ def _said_by_memory(decisions: Sequence[Decision]) -> str:
     worth = sum(decision.verdict == Verdict.WORTH_IT for decision in decisions)
     return (
         f"from {first} to {last} the SSD saves {', '.join(f'{100 * saving:.0f}' for saving in savings)} %, and "
-        f"{', '.join(f'{100 * share:.0f}' for share in written)} % of what the job wrote was on the hard disk at its end; "
-        f"worth it within {worth} of {len(decisions)} bounds."
+        f"{', '.join(f'{100 * share:.0f}' for share in written)} % of what the job wrote was on the hard disk at its "
+        f"end; worth it within {worth} of {len(decisions)} bounds."
     )
 
 
@@ -394,9 +394,9 @@ def triage_bound() -> str:
     right = len(without) - wrong(without, DEFAULT_WORTH)
     on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
-        f"In {len(shown)} tests that could refute the bound it held {holding} times, and {with_polls} times with the seconds "
-        f"of polling that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* was said of "
-        f"{len(without)} cases, of {right} rightly, and of {on_hard_disks or 'none'} on a hard disk"
+        f"In {len(shown)} tests that could refute the bound it held {holding} times, and {with_polls} times with the "
+        f"seconds of polling that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* "
+        f"was said of {len(without)} cases, of {right} rightly, and of {on_hard_disks or 'none'} on a hard disk"
     )
 
 

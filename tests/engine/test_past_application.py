@@ -216,7 +216,9 @@ def test_a_session_is_judged_by_the_time_in_which_its_jobs_ran(tmp_path):
     assert session.ran_s == 4 * 20
     assert (session.name, session.owner) == ("Thrift JDBC/ODBC Server", "anna")
     assert made(tmp_path, MadeStage(), name="nightly").owner == ""
-    hive = made(tmp_path, MadeStage(), name="Hive on Spark (sessionId = 3f2504e0-4f89-11d3-9a0c-0305e82c3301)", user="bob")
+    hive = made(
+        tmp_path, MadeStage(), name="Hive on Spark (sessionId = 3f2504e0-4f89-11d3-9a0c-0305e82c3301)", user="bob"
+    )
     assert hive.owner == "bob"
     at_once = made(tmp_path, MadeStage(), MadeStage(), MadeStage(begin_s=15), session=True)
     assert at_once.ran_s == 25

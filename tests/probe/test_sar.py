@@ -136,7 +136,9 @@ def test_clocks_of_a_day_on_which_summer_time_begins(tmp_path, monkeypatch):
 
 
 def sadf_json(timestamp, disk):
-    statistics = [{"timestamp": {"date": "2026-11-28", "time": "14:10:01", "interval": 600, **timestamp}, "disk": [disk]}]
+    statistics = [
+        {"timestamp": {"date": "2026-11-28", "time": "14:10:01", "interval": 600, **timestamp}, "disk": [disk]}
+    ]
     return json.dumps({"sysstat": {"hosts": [{"nodename": "worker-0", "statistics": statistics}]}})
 
 

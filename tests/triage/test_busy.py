@@ -252,7 +252,7 @@ def test_busy_times_tell_nothing_of_jobs_of_which_not_all_nodes_are_known():
     for jobs, reason in (
         ([damaged], "all of their histories are damaged, cut short or of jobs that failed; leave --sar out"),
         ([damaged, nowhere], "no history names the nodes of its job; leave --sar out"),
-        ([nowhere, sampled], "a JobHistoryServer names the nodes of a few tasks alone; name its folder of files"),
+        ([nowhere, sampled], "a history server names the nodes of a few tasks alone; name its folder of files"),
     ):
         with pytest.raises(BadInputError, match=f"--sar tells nothing of these jobs: {reason}"):
             measurable(jobs, "--sar")

@@ -176,7 +176,10 @@ def _print(predicted: list[DrivePrediction], console: Console) -> None:
         Column(f"on {predicted[0].placement}", [seconds_text(prediction.elapsed_s) for prediction in predicted]),
         Column("predicted", [seconds_text(prediction.predicted_s) for prediction in predicted]),
         Column("95 % interval", [_interval(prediction) for prediction in predicted]),
-        Column("saves", [f"{percent(prediction.saving.value)} ({interval_text(prediction.saving)})" for prediction in predicted]),
+        Column(
+            "saves",
+            [f"{percent(prediction.saving.value)} ({interval_text(prediction.saving)})" for prediction in predicted],
+        ),
         Column("verdict", [prediction.verdict for prediction in predicted]),
     ]
     print_line(console, "\n".join(layout_table(columns, console.width)))

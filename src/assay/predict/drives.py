@@ -32,10 +32,10 @@ def demands_on(
     """What all valid trials of one placement would ask of other drives with these profiles, drive after drive.
 
     By default the first placement of the plan. A trial that has no data of a drive's roles asks nothing of it.
-    `present` are profiles of the run's own media: by them a drive serves the data that stay on it, where its record says
-    that the trial had the same. Raises BadInputError, before the first replay, where the run kept no requests, where the placement is unknown, where no
-    trial has data of a role, where it is not known how much slower a drive is to be, or where times are those of a
-    scale model.
+    `present` are profiles of the run's own media: by them a drive serves the data that stay on it, where the record
+    says that the trial had the same. Raises BadInputError, before the first replay, where the run kept no requests,
+    where the placement is unknown, where no trial has data of a role, where it is not known how much slower a drive is
+    to be, or where times are those of a scale model.
     """
     valid = _valid_trials(folder, placement)
     known: set[str] = set()
@@ -98,7 +98,9 @@ class _Asked(NamedTuple):
         names, spans = _stages(record, folder.attempts(trial))
         nodes = [[busy_s(log, spans) for log in of_node.values()] for of_node in by_node(logs).values()]
         busy = _busiest_node([[*zip(*of_drives, strict=True)] for of_drives in nodes])
-        digests = {medium.name: record.facts_of(medium.name).get("profile_digest") for medium in trial.media if not medium.on}
+        digests = {
+            medium.name: record.facts_of(medium.name).get("profile_digest") for medium in trial.media if not medium.on
+        }
         asked = cls(trial, summary.elapsed_s or 0.0, logs, names, spans, busy, digests)
         asked._check_busy()
         return asked

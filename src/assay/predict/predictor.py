@@ -164,8 +164,9 @@ def _interval(
     """The interval of a mean predicted time, and the standard error of the logarithm of the trials' mean ratio.
 
     `deviation` is that of the logarithm of one trial's time. A job gains no more than the time that its drives were
-    busy, which is measured. How long the other drive is busy is not, so that it bounds nothing. The interval of the time has the noise of the measured times besides, from which the computing time is
-    worked out. Where no data move no such time is needed, and the measured time is the prediction, without an error.
+    busy, which is measured. How long the other drive is busy is not, so that it bounds nothing. The interval of the
+    time has the noise of the measured times besides, from which the computing time is worked out. Where no data
+    move no such time is needed, and the measured time is the prediction, without an error.
     """
     predicted_s = fmean(trial.predicted_s for trial in trials)
     if not _moves_data(demands):

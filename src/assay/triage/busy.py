@@ -98,7 +98,7 @@ def measurable(jobs: Iterable[PastJob], option: str) -> list[PastJob]:
     if not whole:
         reason = "all of their histories are damaged, cut short or of jobs that failed;"
     elif any(job.nodes for job in whole):
-        reason = "a JobHistoryServer names the nodes of a few tasks alone; name its folder of files in --history, or"
+        reason = "a history server names the nodes of a few tasks alone; name its folder of files in --history, or"
     raise BadInputError(f"{option} tells nothing of these jobs: {reason} leave {option} out")
 
 

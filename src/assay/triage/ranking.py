@@ -512,7 +512,7 @@ def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     sampled = sum(job.nodes_are_sampled for job in jobs)
     if sampled and (site.cores or site.busy):
         yield (
-            f"neither hardware threads nor busy times bound {sampled} of {len(jobs)} runs, since a JobHistoryServer "
+            f"neither hardware threads nor busy times bound {sampled} of {len(jobs)} runs, since a history server "
             "names the nodes of a few of their tasks alone: its files name all"
         )
     without = sum(not job.settings for job in jobs)

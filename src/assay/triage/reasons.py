@@ -213,11 +213,7 @@ def why_not(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
     remote = work.remote_read + work.remote_written
     if starts_s > MOSTLY * ran_s:
         return f"{FORMS[bounded[0].job.engine].idle} take {percent(starts_s / ran_s)} of its time"
-    if (
-        all(run.busy and run.busy.seconds for run in bounded)
-        and requested
-        and drives_read < _CACHED_SHARE * requested
-    ):
+    if all(run.busy and run.busy.seconds for run in bounded) and requested and drives_read < _CACHED_SHARE * requested:
         return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
     if _by_processors(bounded):
         return "computing: it keeps all processors busy"

@@ -36,9 +36,8 @@ def find_profile(name_or_file: str, folder: Path, words: Sequence[str] = ()) -> 
     file = Path(name_or_file)
     if file.suffix in PROFILE_FILES or "/" in name_or_file:
         return read_profile(file)
-    raise BadInputError(
-        f"there is no drive profile {name_or_file!r}; {nearest(name_or_file, [*words, *names], most=3)} (or give a YAML file)"
-    )
+    hint = nearest(name_or_file, [*words, *names], most=3)
+    raise BadInputError(f"there is no drive profile {name_or_file!r}; {hint} (or give a YAML file)")
 
 
 def read_profile(file: Path) -> DriveProfile:
