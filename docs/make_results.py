@@ -391,12 +391,12 @@ def triage_bound() -> str:
     cases = kept_triage_cases()
     shown, without = [case for case in cases if case.could_fail], excluded(cases, DEFAULT_WORTH)
     holding, with_polls = sum(case.holds for case in shown), sum(case.holds_with_polls for case in shown)
-    right = len(without) - wrong(without, DEFAULT_WORTH)
     on_hard_disks = sum("ssd" not in case.drive for case in without)
     return (
         f"In {len(shown)} tests that could refute the bound it held {holding} times, and {with_polls} times with the "
         f"seconds of polling that *cannot matter* adds. At a threshold of {100 * DEFAULT_WORTH:.0f} % *cannot matter* "
-        f"was said of {len(without)} cases, of {right} rightly, and of {on_hard_disks or 'none'} on a hard disk"
+        f"was said of {len(without)} cases, {on_hard_disks or 'none'} of them on a hard disk, and of "
+        f"{wrong(without, DEFAULT_WORTH) or 'none'} wrongly"
     )
 
 

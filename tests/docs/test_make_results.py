@@ -170,5 +170,5 @@ def test_equivalence_with_the_cluster_is_not_shown_and_at_k_4_the_model_differs(
 def test_doubts_are_counted_and_told_by_level_where_they_are_unevenly_spread():
     line = doubts_line("engines-terasort")
     assert "`machine-shared` in 27 of 27;" in line
-    assert "`page-cache-dropped` in 9 of 27 (hdd alone)" in line
+    assert "`page-cache-dropped` in 9 of 9 (hdd alone)" in line
     assert "`page-cache-off-budget` in 17 of 27 (hdd 3 of 9, ssd 7 of 9, zero-delay 7 of 9)" in line
