@@ -300,9 +300,7 @@ def test_what_is_assumed_is_said():
     assert "runs inside application masters (uber jobs, 1 of 4): only the bytes bound them" in assumed
     assert "1 of 4 histories name no nodes" in assumed
     sampled = made(HEAVY)._replace(nodes_are_sampled=True)
-    words = (
-        "neither hardware threads nor busy times bound 1 of 1 runs, since a history server names the nodes of a few"
-    )
+    words = "neither hardware threads nor busy times bound 1 of 1 runs, since a history server names the nodes of a few"
     for cores, is_said in ((None, False), (1, True)):
         assumed = " ".join(triage([sampled], site(cores=cores), 0.1, "1 x disk", 0, []).summary.assumed)
         assert (words in assumed) is is_said
