@@ -142,6 +142,7 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
     ("node", "shares", "more", "message"),
     [
         ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name those of these hosts"),
+        ("worker-0", {"sda": 0.1, "sdb": 0.1, "mpatha": 0.2}, {}, r"volumes with several paths \(mpatha\), and does not"),
         ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
         ("worker-0", {"sda": 2.0}, {}, "--sar has no interval without impossible values"),
         ("worker-0", {"dm-0": 0.1}, {}, "tells of no drive, only of dm-0"),

@@ -24,6 +24,8 @@ from assay.triage.busy import FASTEST, MeasuredDrives
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
 _NUMBERED = re.compile(r"dev\d+-\d+")
+_MULTIPATH = re.compile(r"mpath\w+|3[0-9a-f]{32}")
+"""What device-mapper-multipath calls a volume, by default or by its WWID: its paths are listed like drives."""
 _TOGETHER_S = 1.5
 """An interval that begins so much later than the last one ended follows on it: clocks are printed in whole seconds."""
 _ODD = "impossible values (a drive that is busy for over 110 % of the time, or moves over 20 GB/s)"
@@ -38,7 +40,7 @@ _MOST_BUSY = 1.1
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     """The drives of the jobs' nodes. Raises BadInputError.
 
-    That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names.
+    That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names, or several paths.
     """
     names = HostNames(node for job in jobs for node in job.nodes)
     reports = [read_drive_report(file) for file in files]
@@ -54,6 +56,11 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         raise BadInputError(
             f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
             "files again with their names, by the option -p"
+        )
+    if paths := sorted({interval.device for interval in of_nodes if _MULTIPATH.fullmatch(interval.device)}):
+        raise BadInputError(
+            f"--sar has volumes with several paths ({first_few(paths)}), and does not tell which devices are paths of "
+            "which; leave --sar out"
         )
     drives_alone = [interval for interval in of_nodes if _DRIVE.fullmatch(interval.device)]
     if not drives_alone:
