@@ -40,7 +40,8 @@ _MOST_BUSY = 1.1
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     """The drives of the jobs' nodes. Raises BadInputError.
 
-    That is where a file can't be read, none is of a node of the jobs, or drives have numbers in place of names, or several paths.
+    That is where a file can't be read, none is of a node of the jobs, or drives have several paths, or numbers in place
+    of names.
     """
     names = HostNames(node for job in jobs for node in job.nodes)
     reports = [read_drive_report(file) for file in files]
