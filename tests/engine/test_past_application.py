@@ -13,6 +13,7 @@ from assay.cli.context import find_installation
 from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions, why_no_history
 from assay.engine.past.job import Work
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
+from assay.engine.spark_log import is_rolled
 from assay.engine.spark_log import Sources, schemes_of_plan
 from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
 from assay.model.engine import HADOOP_JOBS
@@ -582,3 +583,10 @@ def test_a_tar_archive_of_a_log_is_said_to_be_one(tmp_path):
         archive.add(log, log.name)
     assert why_no_history(tmp_path / "logs.tar.gz") == "it is a tar archive: unpack it"
     assert why_no_history(log) == ""
+
+
+def test_a_log_in_pieces_of_an_hour_stands_for_no_application(tmp_path):
+    for name in ("eventlog", "eventlog-2026-11-28--09-00.gz"):
+        (tmp_path / name).write_text("")
+    assert is_rolled(tmp_path.name, ["eventlog", "eventlog-2026-11-28--09-00.gz"])
+    assert any("it is in pieces of an hour each" in missing for missing in read_event_log(tmp_path).missing)

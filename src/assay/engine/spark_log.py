@@ -40,6 +40,8 @@ from assay.model.record import JobRecord, Stage
 FOLDER_PREFIX = "eventlog_v2_"
 _RUNNING_ENDING = ".inprogress"
 _EVENTS_FILE = re.compile(r"events_(\d+)_.+")
+_PIECE = re.compile(r"eventlog-\d{4}-\d{2}-\d{2}--\d{2}-\d{2}(\.\w+)?")
+"""What Databricks calls the hours of a log."""
 _COMPACT_ENDING = ".compact"
 _LOG_NAME = re.compile(
     r"(?:application_\d+_\d+|app-\d{14}-\d{4}|local-\d+|spark-[0-9a-f]{32})(?:_\d+)?"
@@ -125,6 +127,8 @@ def log_of(application: str, folder: Path) -> Path | None:
 
 def files_of(folder: Path) -> list[tuple[int, Path]]:
     """The files of a rolled log by number, from the last compacted one on. Raises ValueError where there are none."""
+    if any(_PIECE.fullmatch(file.name) for file in folder.iterdir()):
+        raise ValueError("is in pieces of an hour each (eventlog-DATE--HH-MM); join them, unpacked, into one file")
     named = [(int(match[1]), file) for file in folder.iterdir() if (match := _EVENTS_FILE.fullmatch(file.name))]
     compacted = max((pair for pair in named if pair[1].name.endswith(_COMPACT_ENDING)), default=None)
     kept = sorted(pair for pair in named if compacted is None or pair == compacted or pair[0] > compacted[0])
@@ -159,7 +163,9 @@ def is_head_of_event_log(head: bytes) -> bool:
 
 def is_rolled(folder: str, names: Iterable[str]) -> bool:
     """Whether a folder is a rolled log, by its own name or those of its files."""
-    return folder.startswith(FOLDER_PREFIX) or any(map(_EVENTS_FILE.fullmatch, names))
+    return folder.startswith(FOLDER_PREFIX) or any(
+        _EVENTS_FILE.fullmatch(name) or _PIECE.fullmatch(name) for name in names
+    )
 
 
 class EventLog:
