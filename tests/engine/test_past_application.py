@@ -13,8 +13,7 @@ from assay.cli.context import find_installation
 from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions, why_no_history
 from assay.engine.past.job import Work
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
-from assay.engine.spark_log import is_rolled
-from assay.engine.spark_log import Sources, schemes_of_plan
+from assay.engine.spark_log import Sources, is_rolled, schemes_of_plan
 from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of, drive_loads
