@@ -131,7 +131,7 @@ def check_failed(record):
 def test_one_command_takes_a_sample_and_its_experiment_runs(place, own_job):
     if lacking := missing(place.installation, "ext4"):
         pytest.skip("; ".join(lacking))
-    words = (ROOT / "LICENSE").read_text() * 1000
+    words = (ROOT / "LICENSE").read_text() * 2000
     (place.home / "logs").mkdir()
     for number in range(4):
         (place.home / "logs" / f"{number}.txt").write_text(words)
