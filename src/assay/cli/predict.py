@@ -10,7 +10,7 @@ from rich.console import Console
 
 from assay.cli.context import UserPath, find_installation, json_option, open_console, print_json
 from assay.media.emulated.emulator import Emulator
-from assay.media.emulated.profile import find_profile
+from assay.media.emulated.profile import find_profile, names_file
 from assay.model.demand import OtherDrive
 from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES, DriveProfile
 from assay.model.errors import AssayError, BadInputError
@@ -84,7 +84,7 @@ def drives_named(
             given_name, equals, word = part.partition("=")
             if not equals or "/" in given_name:
                 given_name, word = "", part
-            if {",", "="} & {*text} and _is_path(word) and not Path(word).exists():
+            if {",", "="} & {*text} and names_file(word) and not Path(word).exists():
                 raise BadInputError(
                     f"--media {text!r} names the file {word}, which does not exist; a path with a comma or `=` begins "
                     "with / or ./ and ends in .yaml"
@@ -108,10 +108,6 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _is_path(word: str) -> bool:
-    return "/" in word or Path(word).suffix in PROFILE_FILES
-
-
 def drive_named(
     word: str, roles: tuple[str, ...] = (), media: Mapping[str, Mapping[str, Any]] = {}, given_name: str = ""
 ) -> OtherDrive:
@@ -127,15 +123,15 @@ def _emulated_media(plan: Plan) -> Mapping[str, Mapping[str, Any]]:
     return {name: fields for name, fields in media.items() if "profile" in fields}
 
 
-def checked_profile(drive: OtherDrive, installation: Installation, words: Sequence[str] = ()) -> DriveProfile:
-    """The profile of a drive; of one that is shared, of the part that one user has. `words` mean drives, too.
+def checked_profile(drive: OtherDrive, installation: Installation, more_names: Sequence[str] = ()) -> DriveProfile:
+    """The profile of a drive; of one that is shared, of the part that one user has. `more_names` mean drives, too.
 
     Raises AssayError without the emulator, BadInputError for an unknown or wrong profile, or one that can't be shared.
     """
     emulator = Emulator(installation)
     if (reason := emulator.missing()) is not None:
         raise AssayError(f"predicting needs the drive emulator, and {reason}")
-    profile = find_profile(drive.profile, installation.profiles, words)
+    profile = find_profile(drive.profile, installation.profiles, more_names)
     if drive.shared_by is not None:
         try:
             profile = profile.shared(drive.shared_by)

@@ -218,8 +218,8 @@ def _typed_options(since: int, prometheus: str | None, drives: str | None, site:
         "--prometheus": prometheus, "--drives": drives, "--cores": str(site.cores) if site.cores else None,
         "--node-memory": _mebibytes(site.node_memory), "--container-memory": _mebibytes(site.container_memory),
     }  # fmt: skip
-    words = [word for option, value in given.items() if value is not None for word in (option, value)]
-    return words + worth_options(worth)
+    options = [word for option, value in given.items() if value is not None for word in (option, value)]
+    return options + worth_options(worth)
 
 
 def _mebibytes(size: int | None) -> str | None:

@@ -261,3 +261,8 @@ def why(error: OSError | ValueError) -> str:
 def is_of_the_path(error: OSError) -> bool:
     """Tell whether another path would cure the error, rather than more room or a healthy disk."""
     return error.errno in _OF_THE_PATH and error.filename is not None
+
+
+def is_tar(head: bytes) -> bool:
+    """Whether a file that begins so is a tar archive (POSIX.1-2001, ustar interchange format)."""
+    return head[257:].startswith(b"ustar")

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from assay.host.files import why
+from assay.host.files import is_tar, why
 from assay.model.errors import BadInputError
 
 HOW = "print it with `sadf -d FILE -- -d -p`, which has dates and UTC"
@@ -34,7 +34,6 @@ _MOMENT = re.compile(rf"(\d+[-/.]\d+[-/.]\d+)[T ]\s*{_CLOCK}([+-]\d{{4}})?")
 _DATE = re.compile(r"(\d+)([-/.])(\d+)\2(\d+)\.?")
 _MOST_BYTES, _PIECE_BYTES, _HEAD_BYTES = 1 << 30, 1 << 20, 4096
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
-_TAR, _TAR_AT = b"ustar", 257
 _COMPRESSORS = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 """By the first bytes of their files, which are not unpacked here."""
 _HALF_DAY = timedelta(hours=12)
@@ -70,9 +69,9 @@ def check_drive_report(file: Path) -> None:
 def _check_head(file: Path, head: bytes) -> None:
     place = shlex.quote(str(file))
     tool = next((name for first, name in _COMPRESSORS.items() if head.startswith(first)), "")
-    is_tar = head[_TAR_AT:].startswith(_TAR) or (bool(tool) and ".tar" in file.suffixes)
-    if is_tar or head.startswith(_ZIP):
-        command = f"tar -xf {place} -C FOLDER" if is_tar else f"unzip {place} -d FOLDER"
+    holds_files = is_tar(head) or (bool(tool) and ".tar" in file.suffixes)
+    if holds_files or head.startswith(_ZIP):
+        command = f"tar -xf {place} -C FOLDER" if holds_files else f"unzip {place} -d FOLDER"
         raise BadInputError(f"--sar {file} is an archive of files; unpack it with `{command}`, and name that folder")
     if tool:
         raise BadInputError(

@@ -116,8 +116,8 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     options += worth_options(given.worth)
     options += ["--cores", str(given.cores)] if given.cores else []
     memory, meanings = _memory(given)
-    words = shlex.join([*given.places, *options, *memory])
-    return f"{typed('run-job')} JAR --input INPUT {words}", ", and ".join(["JAR and INPUT are the job's", *meanings])
+    decided = shlex.join([*given.places, *options, *memory])
+    return f"{typed('run-job')} JAR --input INPUT {decided}", ", and ".join(["JAR and INPUT are the job's", *meanings])
 
 
 def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:

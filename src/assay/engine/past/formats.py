@@ -14,7 +14,7 @@ from assay.engine.packed_lines import head_of
 from assay.engine.past.histories import job_id
 from assay.engine.past.job import BROKEN, PastJob, unread
 from assay.engine.past.taken_over import TakenOver
-from assay.host.files import why
+from assay.host.files import is_tar, why
 from assay.model.errors import AssayError
 from assay.model.plugins import Registry
 from assay.model.task import TaskAttempt
@@ -80,7 +80,6 @@ _OTHERS = {
     b'{"entity"': "it is a history of Tez", b'{"timestamp"': "it is a history of Tez",
 }  # fmt: skip
 """What other files begin with, and why these are not read."""
-_TAR, _TAR_AT = b"ustar", 257
 _MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime)"\s*:\s*(\d{12,14})')
 
 
@@ -97,7 +96,7 @@ def why_no_history(file: Path) -> str:
         return f"it can't be read: {why(error)}"
     except ValueError as error:
         return f"it {error}"
-    if head[_TAR_AT:].startswith(_TAR):
+    if is_tar(head):
         return "it is a tar archive: unpack it"
     if any(form.is_head(head) for form in FORMS.values()):
         return ""

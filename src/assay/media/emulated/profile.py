@@ -25,18 +25,22 @@ def profile_names(folder: Path) -> list[str]:
     return sorted(file.stem for file in folder.glob("*.yaml"))
 
 
-def find_profile(name_or_file: str, folder: Path, words: Sequence[str] = ()) -> DriveProfile:
+def names_file(name_or_file: str) -> bool:
+    """Whether a text that means a profile is the path of a file."""
+    return "/" in name_or_file or Path(name_or_file).suffix in PROFILE_FILES
+
+
+def find_profile(name_or_file: str, folder: Path, more_names: Sequence[str] = ()) -> DriveProfile:
     """A shipped profile by its name, or a file of the user's.
 
-    Raises BadInputError, with the nearest names, also of `words`, which the caller takes for drives, too.
+    Raises BadInputError, with the nearest names, also of `more_names`, which the caller takes for drives, too.
     """
     names = profile_names(folder)
     if name_or_file in names:
         return read_profile(folder / f"{name_or_file}.yaml")
-    file = Path(name_or_file)
-    if file.suffix in PROFILE_FILES or "/" in name_or_file:
-        return read_profile(file)
-    hint = nearest(name_or_file, [*words, *names], most=3)
+    if names_file(name_or_file):
+        return read_profile(Path(name_or_file))
+    hint = nearest(name_or_file, [*more_names, *names], most=3)
     raise BadInputError(f"there is no drive profile {name_or_file!r}; {hint} (or give a YAML file)")
 
 
