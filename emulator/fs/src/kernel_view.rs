@@ -5,7 +5,8 @@
 //! while the driver has no room, while a flush that has to come first is under way, and while the program that collects
 //! requests has no processor. A real drive's requests wait for these, too. And its busy time is counted in clock ticks,
 //! which on a loaded machine was off by a fifth. So at intervals that are no multiple of a clock tick there is a look at how
-//! many requests are under way, and how many of these the driver has.
+//! many requests are under way, and how many of these the driver has. Only where the process was kept from looking, the
+//! kernel's busy time has to do.
 //!
 //! The loop device's worker hands nothing on while it waits for a flush. A drive behind SATA makes requests wait in the same
 //! way, because its command for a flush cannot be queued with others; one behind NVMe or SAS would take them meanwhile. So
@@ -27,10 +28,13 @@ use crate::sys;
 
 /// Between two looks. At 3 ms a minute has 20,000 of them, for a few tenths of a percent of a processor.
 const INTERVAL: Duration = Duration::from_millis(3);
+/// Between two looks that are further apart the process was kept from looking, and requests came and went unseen.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(50);
 /// Fields of the file `stat` (the kernel's Documentation/block/stat.rst): milliseconds of all reads, writes and discards,
-/// each added up, and how many are under way.
+/// each added up, how many are under way, and milliseconds in which there was any.
 const MILLISECONDS: [usize; 3] = [3, 7, 14];
 const UNDER_WAY: usize = 8;
+const BUSY_MS: usize = 9;
 
 /// A block device's requests since the last reset.
 #[derive(Debug)]
@@ -86,6 +90,17 @@ struct Looks {
     outside: AtomicU64,
 }
 
+/// What a look sees.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    /// Since the look before.
+    time: Nanos,
+    /// How much of it the device was busy, by the kernel's clock ticks.
+    busy: Nanos,
+    under_way: u64,
+    in_driver: u64,
+}
+
 /// An interval as the kernel saw it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
@@ -108,12 +123,13 @@ impl KernelView {
         thread::Builder::new().name("kernel-view".into()).stack_size(128 << 10).spawn(move || {
             // At a lower priority than the serving thread's it would look when that sleeps: when little is under way.
             let _ = sys::real_time_priority(2);
-            let mut last = sys::monotonic_ns();
-            while let Ok((under_way, in_driver)) = looking.files.look() {
+            let (mut last, mut last_busy_ms) = (sys::monotonic_ns(), 0);
+            while let Ok((under_way, busy_ms, in_driver)) = looking.files.look() {
                 let now = sys::monotonic_ns();
-                let unflushed = looking.held.handed_on(in_driver);
-                looking.counts.note(now - last, under_way, in_driver, unflushed, looking.files.depth);
-                last = now;
+                let busy = (busy_ms - last_busy_ms.min(busy_ms)) * 1_000_000;
+                let look = Look { time: now - last, busy, under_way, in_driver };
+                looking.counts.note(look, looking.held.handed_on(in_driver), looking.files.depth);
+                (last, last_busy_ms) = (now, busy_ms);
                 thread::sleep(INTERVAL);
             }
         })?;
@@ -144,9 +160,11 @@ impl KernelView {
 }
 
 impl Files {
-    /// How many requests are under way, and how many of these in the driver.
-    fn look(&self) -> io::Result<(u64, u64)> {
-        Ok((numbers(&self.stat)?.get(UNDER_WAY).copied().unwrap_or(0), numbers(&self.in_driver)?.iter().sum()))
+    /// How many requests are under way, for how many milliseconds there were any, and how many the driver has.
+    fn look(&self) -> io::Result<(u64, u64, u64)> {
+        let stat = numbers(&self.stat)?;
+        let field = |index: usize| stat.get(index).copied().unwrap_or(0);
+        Ok((field(UNDER_WAY), field(BUSY_MS), numbers(&self.in_driver)?.iter().sum()))
     }
 
     fn took_ms(&self) -> u64 {
@@ -167,10 +185,10 @@ impl Counts {
         [&self.unflushed, &self.driven, &self.taken]
     }
 
-    fn note(&self, time: Nanos, under_way: u64, in_driver: u64, unflushed: u64, depth: u64) {
-        let taken = if in_driver >= depth { in_driver } else { under_way };
-        for (looks, counted) in self.each().into_iter().zip([unflushed, in_driver, taken]) {
-            looks.note(time, under_way, counted);
+    fn note(&self, look: Look, unflushed: u64, depth: u64) {
+        let taken = if look.in_driver >= depth { look.in_driver } else { look.under_way };
+        for (looks, counted) in self.each().into_iter().zip([unflushed, look.in_driver, taken]) {
+            looks.note(look, counted);
         }
     }
 
@@ -200,11 +218,17 @@ impl LateBy {
 }
 
 impl Looks {
-    fn note(&self, time: Nanos, under_way: u64, in_driver: u64) {
-        if in_driver > 0 {
-            self.busy.fetch_add(time, Relaxed);
-        }
-        self.outside.fetch_add(time * under_way.saturating_sub(in_driver), Relaxed);
+    /// Adds a look, with as many requests as `counted` in the drive.
+    fn note(&self, look: Look, counted: u64) {
+        let busy = if u128::from(look.time) > LONGEST_INTERVAL.as_nanos() {
+            look.busy.min(look.time)
+        } else if counted > 0 {
+            look.time
+        } else {
+            0
+        };
+        self.busy.fetch_add(busy, Relaxed);
+        self.outside.fetch_add(look.time * look.under_way.saturating_sub(counted), Relaxed);
     }
 
     fn seen(&self, took_s: f64) -> Seen {
@@ -238,14 +262,27 @@ pub fn late_s(seen: Seen, modelled_s: f64, flush_s: f64, least_s: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn look(milliseconds: u64, under_way: u64, in_driver: u64) -> Look {
+        Look { time: milliseconds * 1_000_000, busy: 0, under_way, in_driver }
+    }
+
     #[test]
     fn what_the_driver_does_not_have_yet_waits_for_something_else() {
         let looks = Looks::default();
         for (under_way, in_driver) in [(0, 0), (40, 32), (3, 1), (33, 32), (1, 0)] {
-            looks.note(2_000_000_000, under_way, in_driver);
+            looks.note(look(20, under_way, in_driver), in_driver);
         }
-        assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 12.0 });
+        assert_eq!(looks.seen(0.5), Seen { busy_s: 0.06, request_s: 0.5 - 0.02 * 12.0 });
         assert_eq!(Looks::default().seen(0.5), Seen { busy_s: 0.0, request_s: 0.5 });
+    }
+
+    #[test]
+    fn of_a_time_without_a_look_the_kernel_s_ticks_are_taken() {
+        let looks = Looks::default();
+        looks.note(Look { busy: 400_000_000, ..look(500, 0, 0) }, 0);
+        looks.note(Look { busy: 900_000_000, ..look(100, 1, 1) }, 1);
+        looks.note(Look { busy: 9_000_000, ..look(3, 0, 0) }, 0);
+        assert_eq!(looks.seen(0.5).busy_s, 0.5);
     }
 
     #[test]
@@ -260,24 +297,29 @@ mod tests {
 
     #[test]
     fn what_waits_behind_a_flush_is_late_where_the_drive_takes_commands_meanwhile() {
-        // A request of 1 s in the model waits 1 s for the driver to have it, 2 s behind a flush, and 3 s for a processor.
+        // A request of 8 ms in the model waits 8 for the driver to have it, 16 behind a flush, and 24 for a processor.
         let counts = Counts::default();
-        counts.note(1_000_000_000, 1, 0, 0, 128);
-        counts.note(2_000_000_000, 1, 1, 0, 128);
-        counts.note(4_000_000_000, 1, 1, 1, 128);
-        let late = counts.late(7.0, 1.0, 0.0, 0.0);
-        let expected =
-            LateBy { late_behind_flush_seconds: 2.0, late_before_driver_seconds: 1.0, late_otherwise_seconds: 3.0 };
-        assert_eq!(late, expected);
-        assert_eq!((late.seconds(true), late.seconds(false)), (3.0, 5.0));
+        counts.note(look(8, 1, 0), 0, 128);
+        counts.note(look(16, 1, 1), 0, 128);
+        counts.note(look(32, 1, 1), 1, 128);
+        let late = counts.late(0.056, 0.008, 0.0, 0.0);
+        for (seconds, expected) in [
+            (late.late_behind_flush_seconds, 0.016),
+            (late.late_before_driver_seconds, 0.008),
+            (late.late_otherwise_seconds, 0.024),
+            (late.seconds(true), 0.024),
+            (late.seconds(false), 0.040),
+        ] {
+            assert!((seconds - expected).abs() < 1e-9, "{seconds} in place of {expected}");
+        }
     }
 
     #[test]
     fn what_a_full_driver_has_no_room_for_is_never_late() {
         let counts = Counts::default();
-        counts.note(1_000_000_000, 5, 2, 2, 2);
-        let late = counts.late(5.0, 2.0, 0.0, 0.0);
-        assert_eq!((late.late_before_driver_seconds, late.late_otherwise_seconds), (0.0, 0.0));
+        counts.note(look(10, 5, 2), 2, 2);
+        let late = counts.late(0.05, 0.02, 0.0, 0.0);
+        assert!(late.late_before_driver_seconds + late.late_otherwise_seconds < 1e-9);
     }
 
     #[test]
