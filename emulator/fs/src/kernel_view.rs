@@ -95,8 +95,8 @@ struct Looks {
 struct Look {
     /// Since the look before.
     time: Nanos,
-    /// How much of it the device was busy, by the kernel's clock ticks.
-    busy: Nanos,
+    /// How much of that the device was busy, by the kernel's clock ticks; None where the look before is recent enough.
+    unseen_busy: Option<Nanos>,
     under_way: u64,
     in_driver: u64,
 }
@@ -126,8 +126,8 @@ impl KernelView {
             let (mut last, mut last_busy_ms) = (sys::monotonic_ns(), 0);
             while let Ok((under_way, busy_ms, in_driver)) = looking.files.look() {
                 let now = sys::monotonic_ns();
-                let busy = (busy_ms - last_busy_ms.min(busy_ms)) * 1_000_000;
-                let look = Look { time: now - last, busy, under_way, in_driver };
+                let busy = busy_ms.saturating_sub(last_busy_ms) * 1_000_000;
+                let look = Look::new(now - last, busy, under_way, in_driver);
                 looking.counts.note(look, looking.held.handed_on(in_driver), looking.files.depth);
                 (last, last_busy_ms) = (now, busy_ms);
                 thread::sleep(INTERVAL);
@@ -217,16 +217,18 @@ impl LateBy {
     }
 }
 
+impl Look {
+    /// `busy` is how much of the time the device was busy by the kernel's clock ticks.
+    fn new(time: Nanos, busy: Nanos, under_way: u64, in_driver: u64) -> Self {
+        let unseen_busy = (u128::from(time) > LONGEST_INTERVAL.as_nanos()).then(|| busy.min(time));
+        Self { time, unseen_busy, under_way, in_driver }
+    }
+}
+
 impl Looks {
     /// Adds a look, with as many requests as `counted` in the drive.
     fn note(&self, look: Look, counted: u64) {
-        let busy = if u128::from(look.time) > LONGEST_INTERVAL.as_nanos() {
-            look.busy.min(look.time)
-        } else if counted > 0 {
-            look.time
-        } else {
-            0
-        };
+        let busy = look.unseen_busy.unwrap_or(if counted > 0 { look.time } else { 0 });
         self.busy.fetch_add(busy, Relaxed);
         self.outside.fetch_add(look.time * look.under_way.saturating_sub(counted), Relaxed);
     }
@@ -262,26 +264,26 @@ pub fn late_s(seen: Seen, modelled_s: f64, flush_s: f64, least_s: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn look(milliseconds: u64, under_way: u64, in_driver: u64) -> Look {
-        Look { time: milliseconds * 1_000_000, busy: 0, under_way, in_driver }
+    fn look(time: Nanos, under_way: u64, in_driver: u64) -> Look {
+        Look { time, unseen_busy: None, under_way, in_driver }
     }
 
     #[test]
     fn what_the_driver_does_not_have_yet_waits_for_something_else() {
         let looks = Looks::default();
         for (under_way, in_driver) in [(0, 0), (40, 32), (3, 1), (33, 32), (1, 0)] {
-            looks.note(look(20, under_way, in_driver), in_driver);
+            looks.note(look(2_000_000_000, under_way, in_driver), in_driver);
         }
-        assert_eq!(looks.seen(0.5), Seen { busy_s: 0.06, request_s: 0.5 - 0.02 * 12.0 });
+        assert_eq!(looks.seen(50.0), Seen { busy_s: 6.0, request_s: 50.0 - 2.0 * 12.0 });
         assert_eq!(Looks::default().seen(0.5), Seen { busy_s: 0.0, request_s: 0.5 });
     }
 
     #[test]
     fn of_a_time_without_a_look_the_kernel_s_ticks_are_taken() {
         let looks = Looks::default();
-        looks.note(Look { busy: 400_000_000, ..look(500, 0, 0) }, 0);
-        looks.note(Look { busy: 900_000_000, ..look(100, 1, 1) }, 1);
-        looks.note(Look { busy: 9_000_000, ..look(3, 0, 0) }, 0);
+        looks.note(Look::new(500_000_000, 400_000_000, 0, 0), 0);
+        looks.note(Look::new(100_000_000, 900_000_000, 1, 1), 1);
+        looks.note(Look::new(3_000_000, 9_000_000, 0, 0), 0);
         assert_eq!(looks.seen(0.5).busy_s, 0.5);
     }
 
@@ -297,29 +299,24 @@ mod tests {
 
     #[test]
     fn what_waits_behind_a_flush_is_late_where_the_drive_takes_commands_meanwhile() {
-        // A request of 8 ms in the model waits 8 for the driver to have it, 16 behind a flush, and 24 for a processor.
+        // A request of 1 s in the model waits 1 s for the driver to have it, 2 s behind a flush, and 3 s for a processor.
         let counts = Counts::default();
-        counts.note(look(8, 1, 0), 0, 128);
-        counts.note(look(16, 1, 1), 0, 128);
-        counts.note(look(32, 1, 1), 1, 128);
-        let late = counts.late(0.056, 0.008, 0.0, 0.0);
-        for (seconds, expected) in [
-            (late.late_behind_flush_seconds, 0.016),
-            (late.late_before_driver_seconds, 0.008),
-            (late.late_otherwise_seconds, 0.024),
-            (late.seconds(true), 0.024),
-            (late.seconds(false), 0.040),
-        ] {
-            assert!((seconds - expected).abs() < 1e-9, "{seconds} in place of {expected}");
-        }
+        counts.note(look(1_000_000_000, 1, 0), 0, 128);
+        counts.note(look(2_000_000_000, 1, 1), 0, 128);
+        counts.note(look(4_000_000_000, 1, 1), 1, 128);
+        let late = counts.late(7.0, 1.0, 0.0, 0.0);
+        let expected =
+            LateBy { late_behind_flush_seconds: 2.0, late_before_driver_seconds: 1.0, late_otherwise_seconds: 3.0 };
+        assert_eq!(late, expected);
+        assert_eq!((late.seconds(true), late.seconds(false)), (3.0, 5.0));
     }
 
     #[test]
     fn what_a_full_driver_has_no_room_for_is_never_late() {
         let counts = Counts::default();
-        counts.note(look(10, 5, 2), 2, 2);
-        let late = counts.late(0.05, 0.02, 0.0, 0.0);
-        assert!(late.late_before_driver_seconds + late.late_otherwise_seconds < 1e-9);
+        counts.note(look(1_000_000_000, 5, 2), 2, 2);
+        let late = counts.late(5.0, 2.0, 0.0, 0.0);
+        assert_eq!((late.late_before_driver_seconds, late.late_otherwise_seconds), (0.0, 0.0));
     }
 
     #[test]
