@@ -164,9 +164,21 @@ def test_a_restart_before_midnight_ends_a_day_too(tmp_path):
     assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, 0, 0, 1), seconds(2026, 11, 29, 0, 10, 1))
 
 
+def test_a_restart_on_the_next_day_may_be_at_an_earlier_hour_of_the_same_half(tmp_path):
+    rows = [
+        "15:30:01 DEV rkB/s wkB/s %util", "15:40:01 sda 1.00 1.00 10.00", "09:55:00 LINUX RESTART (32 CPU)", "",
+        "10:00:01 DEV rkB/s wkB/s %util", "10:10:01 sda 1.00 1.00 20.00",
+    ]  # fmt: skip
+    (_, after) = read(tmp_path, sar("2026-11-28", *rows)).intervals
+    assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, 10, 0, 1), seconds(2026, 11, 29, 10, 10, 1))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (sar("28/11/2026", "08:00:01 a. m. DEV %util", "08:10:01 a. m. sda 1.00"),
+         "has 'a.' after its clocks, which may tell the half of the day; print it with `sadf"),
+        (sar("28/11/2026", "08:00:01 du. DEV %util", "08:10:01 du. sda 1.00"), "has 'du.' after its clocks"),
         (sar("05/06/2026", "08:00:01 DEV %util", "08:10:01 sda 1.00"), "05/06/2026, whose day or month may be first; print it"),
         *((sar(date, "08:00:01 DEV %util", "08:10:01 sda 1.00"), f"{date}, whose day or month may be first; print it")
           for date in ("05/11/26", "05-11-26")),

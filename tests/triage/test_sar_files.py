@@ -123,11 +123,20 @@ def test_files_in_folders_below_are_read_each_once(tmp_path):
 
 def test_a_folder_without_files_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "empty" / "below").mkdir(parents=True)
-    with pytest.raises(
-        BadInputError, match=r"empty has no file in it; on each node, print it with `sadf -d FILE"
-    ) as no:
+    with pytest.raises(BadInputError, match=r"empty has no file in it; copy into it what `sadf -d FILE -- -d -p` prints"):
         files_of([tmp_path / "empty"])
-    assert str(no.value).endswith(", and copy the files there")
+
+
+def test_a_nodes_days_may_be_in_several_files_in_any_order(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, SHARES)
+    whole = busy(tmp_path, job)[1]
+    head, *lines = (tmp_path / "worker-0.csv").read_text().splitlines()
+    middle = len(lines) // len(SHARES) // 2 * len(SHARES)
+    (tmp_path / "a.csv").write_text("\n".join([head, *lines[middle:]]))
+    (tmp_path / "worker-0.csv").write_text("\n".join([head, *lines[:middle]]))
+    assert busy(tmp_path, job)[1] == whole
 
 
 def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
@@ -141,7 +150,7 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("node", "shares", "more", "message"),
     [
-        ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name those of these hosts"),
+        ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name the files of these hosts"),
         ("worker-0", {"sda": 0.1, "sdb": 0.1, "mpatha": 0.2}, {}, r"volumes with several paths \(mpatha\), and does not"),
         ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
         ("worker-0", {"sda": 2.0}, {}, "--sar has no interval without impossible values"),

@@ -18,7 +18,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from assay.host.files import is_tar, why
 from assay.model.errors import BadInputError
 
-HOW = "print it with `sadf -d FILE -- -d -p`, which has dates and UTC"
+SADF = "`sadf -d FILE -- -d -p`"
+HOW = f"print it with {SADF}, which has dates and UTC"
 _UNITS = {
     "rkB/s": ("read", 1024), "wkB/s": ("written", 1024), "rMB/s": ("read", 1 << 20), "wMB/s": ("written", 1 << 20),
     "rd_sec/s": ("read", 512), "wr_sec/s": ("written", 512), "rsec/s": ("read", 512), "wsec/s": ("written", 512),
@@ -27,6 +28,7 @@ _BUSY, _DEVICE = "%util", "DEV"
 _OF_JSON = {"disk-device": _DEVICE, "util-percent": _BUSY}
 _AFTER_CLOCK = (_DEVICE, "tps", "LINUX")
 """What follows on the clock in headings and at restarts; where a locale prints a zone there, that does."""
+_ZONE = re.compile(r"[A-Z]{3,5}|[+-]\d\d(\d\d)?")
 _HEAD = re.compile(r"Linux \S+ \(([^)]+)\)\s+(\S+)")
 _CLOCK = r"(\d{1,2}):(\d\d):(\d\d)(?:\s*([AaPp])\.?[Mm]\.?)?"
 _ROW = re.compile(rf"{_CLOCK}\s+(\S.*)")
@@ -36,7 +38,8 @@ _MOST_BYTES, _PIECE_BYTES, _HEAD_BYTES = 1 << 30, 1 << 20, 4096
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _COMPRESSORS = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 """By the first bytes of their files, which are not unpacked here."""
-_HALF_DAY = timedelta(hours=12)
+_SET_BACK = timedelta(hours=2)
+"""Clocks are set back by less, as where summer time ends: what is earlier by more than this is of the next day."""
 
 
 class DriveInterval(NamedTuple):
@@ -178,11 +181,13 @@ class _Reading:
                 if not is_restart and not is_heading and not (names and _has_values(cells)):
                     names = []  # another section begins, or goes on
                     continue
+                if is_heading:
+                    self._check_clock(cells[0])
                 if is_over and is_heading:
                     day, end = restart
                 day = day or self._day(date, month_first=row[4] is not None and cells[0] in _AFTER_CLOCK)
                 at = day + _since_midnight(*row.groups()[:4])
-                if end is not None and at < end - _HALF_DAY:
+                if end is not None and at < end - _SET_BACK:
                     day, at = day + timedelta(days=1), at + timedelta(days=1)
                 if is_restart:
                     names, end, restart = [], at, (day, at) if is_over else restart
@@ -194,6 +199,13 @@ class _Reading:
                 is_over = False
             elif line:
                 names, is_over = [], True
+
+    def _check_clock(self, word: str) -> None:
+        """Raises BadInputError for what is not known to follow on a clock, such as a locale's own word for a.m."""
+        if word not in _AFTER_CLOCK and not _ZONE.fullmatch(word):
+            raise BadInputError(
+                f"--sar {self._file} has {word!r} after its clocks, which may tell the half of the day; {HOW}"
+            )
 
     def _of_iostat(self, lines: Sequence[str]) -> Iterator[DriveInterval]:
         """The time stands above each report; the first is of the time since the host was started, and is left out."""

@@ -18,7 +18,7 @@ from assay.model.probe import Quantity, Reading
 from assay.node.devices import without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
-from assay.probe.sar import HOW, DriveInterval, check_drive_report, read_drive_report
+from assay.probe.sar import SADF, DriveInterval, DriveReport, check_drive_report, read_drive_report
 from assay.triage.busy import FASTEST, MeasuredDrives
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
@@ -50,7 +50,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     if not any(nodes.values()):
         known = first_few(sorted({node for job in jobs for node in job.nodes}))
         raise BadInputError(
-            f"--sar names files of {first_few(sorted(nodes))}, and the jobs ran on {known}; name those of these hosts"
+            f"--sar names files of {first_few(sorted(nodes))}, and the jobs ran on {known}; name the files of these hosts"
         )
     of_nodes = [interval for interval in intervals if nodes[interval.host]]
     if numbered := sorted({interval.device for interval in of_nodes if _NUMBERED.fullmatch(interval.device)}):
@@ -70,7 +70,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     odd = {(interval.host, interval.end_s) for interval in drives_alone if not _is_possible(interval)}
     drives_alone = [interval for interval in drives_alone if (interval.host, interval.end_s) not in odd]
     if not drives_alone:
-        raise BadInputError(f"--sar has no interval without {_ODD}; {HOW}")
+        raise BadInputError(f"--sar has no interval without {_ODD}; print the files again with {SADF}, or leave --sar out")
     by_node = _of_their_time(drives_alone, nodes, jobs)
     segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
     drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
@@ -135,7 +135,7 @@ def _files(place: Path) -> list[Path]:
         visited.add((status.st_dev, status.st_ino))
         files += [file for name in names if not name.startswith(".") and (file := Path(folder, name)).is_file()]
     if not files:
-        raise BadInputError(f"--sar {place} has no file in it; on each node, {HOW}, and copy the files there")
+        raise BadInputError(f"--sar {place} has no file in it; copy into it what {SADF} prints on each node")
     return sorted(files)
 
 
