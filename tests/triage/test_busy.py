@@ -37,12 +37,20 @@ def instances(names):
     return [({"instance": f"{name}.site.org:9100", "nodename": name}, "1") for name in names]
 
 
-def prometheus(counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb"), memory="64000000000"):
-    """One whose drives count so much at a time (s); `counter` is of a node, a device, a metric and that time."""
+def prometheus(
+    counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb"), memory="64000000000", volumes=()
+):
+    """One whose drives count so much at a time (s); `counter` is of a node, a device, a metric and that time.
+
+    `volumes` are the names and the UUIDs of mapped devices of the first node, if it exports them.
+    """
     own = [({"instance": f"{node}.site.org:9100", "device": device}, "9") for node in nodes for device in devices]
 
     def query(parameters):
         text = parameters["query"]
+        if "device_mapper" in text:
+            instance = {"instance": f"{nodes[0]}.site.org:9100"}
+            return vector(*(({**instance, "name": name, "uuid": uuid}, "1") for name, uuid in volumes))
         if "node_cpu" in text or "node_memory" in text:
             return vector(*((labels, "8" if "node_cpu" in text else memory) for labels, _ in instances(nodes)))
         return vector(*(own if "node_disk" in text else instances(nodes)))
@@ -241,6 +249,31 @@ def test_others_are_refused(pages, words):
 def test_a_prometheus_that_knows_no_drive_of_the_nodes_is_refused(devices):
     with pytest.raises(BadInputError, match="has no node_disk_io_time_seconds_total of any drive of the nodes"):
         asked(prometheus(partial(rates, BUSY), devices=devices), [the_job()])
+
+
+def test_volumes_with_several_paths_are_refused():
+    paths = (("rhel-root", "LVM-1"), ("mpatha", "mpath-3600"))
+    with pytest.raises(BadInputError, match=r"has volumes with several paths \(mpatha\), and does not tell which"):
+        asked(prometheus(partial(rates, BUSY), volumes=paths), [the_job()])
+
+
+@pytest.mark.parametrize(("volumes", "remarks"), [((), 1), ((("rhel-root", "LVM-1"),), 0)])
+def test_of_volumes_that_nothing_names_the_drives_below_count_and_a_remark_says_so(volumes, remarks):
+    busy = {**BUSY, **{(f"worker-{n}", "dm-0"): 0.9 for n in (0, 1)}}
+    pages = prometheus(partial(rates, busy), devices=("sda", "sdb", "dm-0"), volumes=volumes)
+    with serving(pages) as server, closing(BoundedWeb(bounds=Bounds(per_second=10_000))) as web:
+        measured = ask_prometheus(server.url, web.ask, [the_job()], lambda *_: None)
+    assert [remark.partition(",")[0] for remark in measured.remarks] == remarks * [
+        "the Prometheus has volumes by number alone (dm-0)"
+    ]
+
+
+def test_a_drive_that_counts_more_work_than_there_was_time_is_no_evidence():
+    job = the_job(**LONG)
+    wrong = {key: 3 * share for key, share in {**BUSY, ("worker-1", "sdb"): 0.5}.items()}
+    busy = asked(prometheus(partial(rates, wrong)), [job]).of(job)
+    assert busy.seconds == {}
+    assert re.fullmatch(r"a drive counts 9\d\d s of work in 6\d\d s", busy.refuted)
 
 
 def test_busy_times_tell_nothing_of_jobs_of_which_not_all_nodes_are_known():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.triage.busy import DriveTimes
+from assay.triage.busy import DriveTimes, too_short
 from assay.triage.sar_files import files_of, read_sar
 from tests.triage.test_busy import the_job
 
@@ -27,7 +27,7 @@ def write(folder, job, node, shares, step_s=10, gap=(0, 0), offset_s=0):
     (folder / f"{node}.csv").write_text("\n".join(lines) + "\n")
 
 
-SHARES = {"sda": 0.1, "sdb": 0.4, "sdb1": 0.9, "dm-0": 0.9, "rhel-root": 0.9}
+SHARES = {"sda": 0.1, "sdb": 0.4, "sdb1": 0.9, "rhel-root": 0.9}
 
 
 def busy(folder, job, **more):
@@ -88,6 +88,39 @@ def test_devices_by_number_of_other_hosts_do_not_matter(tmp_path):
     write(tmp_path, job, "worker-0", SHARES)
     write(tmp_path, job, "worker-7", {"dev8-0": 0.1})
     assert set(read_sar(files_of([tmp_path]), [job]).drives) == {"worker-0"}
+
+
+def test_a_device_by_number_beside_names_is_one_that_the_node_no_longer_has(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, {**SHARES, "dev253-5": 0.9})
+    measured, of_job = busy(tmp_path, job)
+    assert (of_job.drives, set(of_job.usual_s)) == (2, {"map", "reduce"})
+    (remark,) = measured.remarks
+    assert remark.startswith("--sar has devices by number beside others by name (dev253-5): ")
+
+
+def test_of_volumes_without_names_the_drives_below_count_and_a_remark_says_so(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, {**SHARES, "dm-0": 0.9})
+    measured, of_job = busy(tmp_path, job)
+    assert of_job.usual_s["map"] == pytest.approx(0.4 * 120, rel=0.05)
+    (remark,) = measured.remarks
+    assert remark.startswith("--sar has volumes by number alone (dm-0), and the drives below count in their place: ")
+    for node in ("worker-0", "worker-1"):  # a drive alone has no other path
+        write(tmp_path, job, node, {"sda": 0.1, "dm-0": 0.1})
+    assert busy(tmp_path, job)[0].remarks == ()
+
+
+def test_runs_too_short_for_the_intervals_are_counted(tmp_path):
+    job, longer = the_job(), the_job(number=2, map_ms=600_000)
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, longer, node, SHARES, step_s=100)
+    measured = read_sar(files_of([tmp_path]), [job, longer])
+    (remark,) = too_short(measured, [job, longer])
+    assert remark.startswith("--sar tells how busy drives were in steps of up to 100 s. No stage of 1 of 2 runs takes")
+    assert list(too_short(measured, [longer])) == []
 
 
 def test_nodes_without_files_and_runs_outside_their_time_are_named(tmp_path):

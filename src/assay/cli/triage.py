@@ -45,7 +45,7 @@ from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
-from assay.triage.busy import DriveTimes, MeasuredDrives, measurable
+from assay.triage.busy import DriveTimes, MeasuredDrives, measurable, too_short
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
@@ -181,7 +181,7 @@ def triage(
         for of in dict.fromkeys(by_role.values())
         if (short := of.option.partition("x")[2]) in SHORT_NAMES and re.search(rf"x{short}\b", drives or "")
     ]
-    assumed += busy.remarks if busy else ()
+    assumed += [*busy.remarks, *too_short(busy, measurable(jobs, busy.source))] if busy else ()
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = [word for file in sar for word in ("--sar", str(file))]

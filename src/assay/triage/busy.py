@@ -3,13 +3,14 @@
 The times of single readings are not known, or lie apart, so a stage gets a step more at both ends.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
 from assay.model.errors import BadInputError
 from assay.model.host_names import HostNames
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, first_few
 from assay.probe.counters import PartSpan, Readings
 from assay.report.words import seconds_text
 from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
@@ -20,6 +21,11 @@ PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
 FASTEST = 20e9
 """Bytes a second that no drive moves: one that does so by its counters does not count its busy time."""
+MOST_BUSY = 1.1
+"""Clocks differ by so much at most: what is busy for a larger share of a time is no measurement."""
+_SCRAPED_S = 60
+"""Most sites scrape as often: what a counter tells at once may be of so long a time."""
+_VOLUME = re.compile(r"dm-\d+")
 _WRITTEN_BACK_S = 60
 """The kernel writes pages to drives half a minute after they became dirty, and looks for them every five seconds."""
 
@@ -86,6 +92,32 @@ class MeasuredDrives(NamedTuple):
     remarks: Sequence[str] = ()
 
 
+def unnamed_volumes(
+    option: str, drives: Mapping[str, Collection[str]], devices: Mapping[str, Collection[str]]
+) -> Iterator[str]:
+    """A remark where volumes have numbers in place of names, so that drives below them may be paths to one drive.
+
+    Both are by node: the drives that count, and all devices that the option tells of.
+    """
+    of_several = [of_node for node, of_node in devices.items() if len(drives[node]) > 1]
+    if volumes := sorted({device for of_node in of_several for device in of_node if _VOLUME.fullmatch(device)}):
+        yield (
+            f"{option} has volumes by number alone ({first_few(volumes)}), and the drives below count in their place: "
+            "where a volume has several paths (multipath), each path counts as a drive, and bounds may be too small"
+        )
+
+
+def too_short(measured: MeasuredDrives, jobs: Sequence[PastJob]) -> Iterator[str]:
+    """A remark where runs are too short for the steps in which it is known how busy drives were."""
+    least_ms = _STEPS * 1000 * measured.step_s
+    if short := sum(all(stage.elapsed_ms < least_ms for stage in job.stages) for job in jobs):
+        yield (
+            f"{measured.source} tells how busy drives were in steps of up to {measured.step_s:g} s. No stage of "
+            f"{short} of {len(jobs)} runs takes two steps: busy times hardly bound these runs, and do not tell what is "
+            "likely"
+        )
+
+
 def measurable(jobs: Iterable[PastJob], option: str) -> list[PastJob]:
     """Those of which busy times tell: their histories lack nothing and name all nodes.
 
@@ -110,7 +142,7 @@ class DriveTimes:
         self._measured = measured
         self._names = HostNames(measured.drives)
         self._busy = {_key(job): self._measure(job) for job in jobs}
-        self._refuted = self._refute(jobs) | self._too_few(drives_named)
+        self._refuted = self._refute(jobs) | self._too_busy(jobs) | self._too_few(drives_named)
 
     def of(self, job: PastJob) -> Busy:
         """What the drives of its nodes did during the job; nothing where it is none of those that were given."""
@@ -138,6 +170,18 @@ class DriveTimes:
         for job, of_job in zip(jobs, moved, strict=True):
             if of_job.refutes(sum(self._measured.memory.get(self._known(node) or "", 0.0) for node in job.nodes)):
                 refuted |= dict.fromkeys(job.nodes, of_job.words)
+        return refuted
+
+    def _too_busy(self, jobs: Sequence[PastJob]) -> dict[str, str]:
+        """The nodes of jobs by which a drive was busy for longer than there was time, each with how long."""
+        refuted: dict[str, str] = {}
+        for job in jobs:
+            for stage in job.stages:
+                most_s = (stage.end_ms - stage.begin_ms) / 1000 + 2 * self._measured.step_s
+                busiest_s = self._busy[_key(job)][0].busiest_s.get(stage.name, 0.0)
+                if busiest_s > MOST_BUSY * most_s + _SCRAPED_S:
+                    said = f"a drive counts {seconds_text(busiest_s)} s of work in {seconds_text(most_s)} s"
+                    refuted |= dict.fromkeys(job.nodes, said)
         return refuted
 
     def _too_few(self, named: int) -> dict[str, str]:

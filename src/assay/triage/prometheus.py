@@ -10,13 +10,15 @@ from math import ceil
 from assay.engine.past.job import PastJob
 from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.host_names import HostNames
+from assay.model.naming import first_few
 from assay.model.probe import Ask, Reading
 from assay.node.devices import drives_by_name
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import DRIVES, SERIES, PrometheusServer, QuerySteps
-from assay.triage.busy import MeasuredDrives
+from assay.triage.busy import MeasuredDrives, unnamed_volumes
 
 _BUSY = "node_disk_io_time_seconds_total"
+_VOLUMES = "node_disk_device_mapper_info{$instances}"
 _STEP_S = 15
 """The shortest step: most sites scrape as often or less."""
 _MOST_POINTS, _MOST_STEPS, _POINTS_AT_ONCE = 2_000_000, 10_000, 150_000
@@ -49,6 +51,12 @@ def ask_prometheus(
                 f"--prometheus {url} has no {_BUSY} of any drive of the nodes on which the jobs ran; let it scrape "
                 "node_exporters of version 0.16 or newer that leave out no drive, or leave --prometheus out"
             )
+        volumes = [of["metric"] for of in server.query(_VOLUMES) if of["metric"].get("instance") in server.nodes]
+        if paths := sorted({of["name"] for of in volumes if of.get("uuid", "").startswith("mpath-")}):
+            raise BadInputError(
+                f"--prometheus {url} has volumes with several paths ({first_few(paths)}), and does not tell which "
+                "devices are paths of which; leave --prometheus out"
+            )
         counts = server.by_node('count by (instance) (node_cpu_seconds_total{mode="idle"})')
         memory = server.by_node("max by (instance) (node_memory_MemTotal_bytes)")
         readings, step_s = _fetch(server, drives_at, list(windows(jobs)), progressed)
@@ -59,9 +67,11 @@ def ask_prometheus(
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise BadInputError(f"--prometheus {url} gave an answer that is incomplete or malformed: {error}") from None
     by_node = {node: [of_node] for node, of_node in readings.items()}
+    devices = {} if volumes else {server.nodes[instance]: names for instance, names in used.items()}
     return MeasuredDrives(
-        "the Prometheus", by_node, drives, step_s, memory, max(map(int, counts.values()), default=None)
-    )
+        "the Prometheus", by_node, drives, step_s, memory, max(map(int, counts.values()), default=None),
+        [*unnamed_volumes("the Prometheus", drives, devices)],
+    )  # fmt: skip
 
 
 def _fetch(

@@ -504,8 +504,8 @@ def _assumed(jobs: Sequence[PastJob], site: DriveSite) -> Iterator[str]:
     refuted = [busy.refuted for job in jobs if site.busy and (busy := site.busy(job)).refuted]
     if refuted:
         yield (
-            f"the drives whose busy times are known are others than those of {len(refuted)} of {len(jobs)} runs, so "
-            f"that these times do not count for them: {refuted[0]}"
+            f"busy times do not count for {len(refuted)} of {len(jobs)} runs, since they are wrong or of other drives: "
+            f"{refuted[0]}"
         )
     if reason := refuted_cores(jobs, site.cores):
         yield f"how many hardware threads a node has is not known, since {reason}"

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -19,7 +19,7 @@ from assay.node.devices import without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
 from assay.probe.sar import SADF, DriveInterval, DriveReport, check_drive_report, read_drive_report
-from assay.triage.busy import FASTEST, MeasuredDrives
+from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, unnamed_volumes
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
@@ -33,8 +33,6 @@ _AROUND_S = 7200
 """What is further from all jobs is left out."""
 _MUCH_LONGER = 3
 """An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
-_MOST_BUSY = 1.1
-"""Clocks differ by so much at most: what is busy for a larger share of an interval is no measurement."""
 
 
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
@@ -49,15 +47,10 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     nodes = {host: names.find([host]) for host in dict.fromkeys(interval.host for interval in intervals)}
     if not any(nodes.values()):
         known = first_few(sorted({node for job in jobs for node in job.nodes}))
-        raise BadInputError(
-            f"--sar names files of {first_few(sorted(nodes))}, and the jobs ran on {known}; name the files of these hosts"
-        )
+        hosts = first_few(sorted(nodes))
+        raise BadInputError(f"--sar names files of {hosts}, and the jobs ran on {known}; name the files of these hosts")
     of_nodes = [interval for interval in intervals if nodes[interval.host]]
-    if numbered := sorted({interval.device for interval in of_nodes if _NUMBERED.fullmatch(interval.device)}):
-        raise BadInputError(
-            f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
-            "files again with their names, by the option -p"
-        )
+    _check_numbers(reports, nodes)
     if paths := sorted({interval.device for interval in of_nodes if _MULTIPATH.fullmatch(interval.device)}):
         raise BadInputError(
             f"--sar has volumes with several paths ({first_few(paths)}), and does not tell which devices are paths of "
@@ -70,7 +63,9 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     odd = {(interval.host, interval.end_s) for interval in drives_alone if not _is_possible(interval)}
     drives_alone = [interval for interval in drives_alone if (interval.host, interval.end_s) not in odd]
     if not drives_alone:
-        raise BadInputError(f"--sar has no interval without {_ODD}; print the files again with {SADF}, or leave --sar out")
+        raise BadInputError(
+            f"--sar has no interval without {_ODD}; print the files again with {SADF}, or leave --sar out"
+        )
     by_node = _of_their_time(drives_alone, nodes, jobs)
     segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
     drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
@@ -78,14 +73,35 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
     every = [interval for parts in segments.values() for part in parts for interval in part]
     step_s = max((interval.end_s - interval.begin_s for interval in every), default=0.0)
     is_local = any(report.is_local for report in reports)
-    remarks = tuple(_remarks(jobs, every, drives, odd=len(odd), is_local=is_local))
+    devices: dict[str, set[str]] = {node: set() for node in drives}
+    for interval in of_nodes:
+        devices.get(nodes[interval.host] or "", set()).add(interval.device)
+    remarks = (
+        *_remarks(jobs, every, drives, odd=len(odd), is_local=is_local), *_left_out(devices),
+        *unnamed_volumes("--sar", drives, devices),
+    )  # fmt: skip
     return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks)
+
+
+def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | None]) -> None:
+    """Raises BadInputError where a file has numbers alone in place of names.
+
+    Beside names, only what a node no longer has is printed by its number.
+    """
+    for report in reports:
+        devices = {interval.device for interval in report.intervals if nodes[interval.host]}
+        numbered = sorted(filter(_NUMBERED.fullmatch, devices))
+        if numbered and not any(map(_DRIVE.fullmatch, devices)):
+            raise BadInputError(
+                f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
+                "files again with their names, by the option -p"
+            )
 
 
 def _is_possible(interval: DriveInterval) -> bool:
     length_s = interval.end_s - interval.begin_s
     moved = interval.read_bytes + interval.written_bytes
-    return 0 <= interval.busy_s <= _MOST_BUSY * length_s and 0 <= moved <= FASTEST * length_s
+    return 0 <= interval.busy_s <= MOST_BUSY * length_s and 0 <= moved <= FASTEST * length_s
 
 
 def _of_their_time(
@@ -186,6 +202,14 @@ def _readings(node: str, intervals: Sequence[DriveInterval], drives: frozenset[s
             counters.update({name: counters[name] + gone for name, gone in zip(counters, done, strict=True)})
             readings.add(Reading(node, interval.end_s, counters))
     return readings
+
+
+def _left_out(devices: Mapping[str, Collection[str]]) -> Iterator[str]:
+    if numbered := sorted(filter(_NUMBERED.fullmatch, set().union(*devices.values()))):
+        yield (
+            f"--sar has devices by number beside others by name ({first_few(numbered)}): the nodes had them no longer "
+            "when the files were printed, and what these devices did is left out"
+        )
 
 
 def _remarks(
