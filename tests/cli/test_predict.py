@@ -59,7 +59,7 @@ def test_a_run_predicts_the_drives_of_its_plan_and_says_which_it_can_not(tmp_pat
     predict_planned(folder, find_installation(), console)
     assert {demand.drive.name for demand in read_demands(folder)} == {"nvme"}
     assert (
-        "log-nvme is not predicted: no request of a trial with placement disk is of role 'log'" in console.export_text()
+        "log-nvme is not predicted: no request of triangles on placement disk is of role 'log'" in console.export_text()
     )
 
 
@@ -78,11 +78,18 @@ def test_a_job_without_data_of_the_role_takes_the_measured_time_and_the_reason_i
     assert (of_report["verdict"], of_report["reason"]) == ("not worth it", "triangles has no intermediate data")
 
 
-def test_a_misspelt_role_is_refused_before_anything_is_replayed(tmp_path, monkeypatch):
+def test_a_misspelt_role_is_refused_before_any_log_is_read(tmp_path, monkeypatch):
+    folder = write_run(tmp_path / "run", a_log(9))
+    monkeypatch.setattr(RunFolder, "requests", lambda *_: pytest.fail("a log is read"))
+    with pytest.raises(BadInputError, match="--role 'imput' is no role of the run; did you mean 'input'?"):
+        assay("predict", folder.path, "--media", "nvme,ssd", "--role", "imput")
+
+
+def test_a_role_of_which_no_job_has_data_is_refused_with_the_jobs_before_anything_is_replayed(tmp_path, monkeypatch):
     folder = write_run(tmp_path / "run", a_log(9))
     monkeypatch.setattr(Emulator, "replay", lambda *_: pytest.fail("requests are replayed"))
-    with pytest.raises(BadInputError, match="is of role 'imput'; their roles are input"):
-        assay("predict", folder.path, "--media", "nvme,ssd", "--role", "imput")
+    with pytest.raises(BadInputError, match="no request of triangles on placement disk is of role 'output'; the roles"):
+        assay("predict", folder.path, "--media", "nvme", "--role", "output")
 
 
 def test_a_replay_that_fails_is_one_line_and_the_run_goes_on_to_its_report(tmp_path, monkeypatch):

@@ -174,7 +174,7 @@ def test_a_drive_whose_slowdown_no_drive_of_the_trial_tells_is_refused(tmp_path,
         (
             (a_log(5),),
             {"roles": ("log",)},
-            "no request of a trial with placement disk is of role 'log'; their roles are input",
+            "no request of triangles on placement disk is of role 'log'; the roles of all requests are input",
         ),
         ((a_log(5),), {"placement": "tape"}, "has no placement 'tape'; it has disk"),
         ((a_log(5, dropped=3),), {}, "3 requests are missing"),

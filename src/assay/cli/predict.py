@@ -15,6 +15,8 @@ from assay.model.demand import OtherDrive
 from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES, DriveProfile
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installation import Installation
+from assay.model.naming import nearest
+from assay.model.signature import OTHER
 from assay.model.trial import Plan
 from assay.predict.drives import demands_on
 from assay.predict.predictor import DrivePrediction, lies_on, predictions
@@ -54,6 +56,7 @@ def predict(
     installation = find_installation()
     run = RunFolder(folder)
     plan = run.plan()
+    _check_roles(roles, plan)
     emulated = _emulated_media(plan)
     drives = drives_named(media, roles, emulated)
     profiles = [(drive, checked_profile(drive, installation, [*emulated, *SHORT_NAMES])) for drive in drives]
@@ -69,6 +72,14 @@ def predict(
         print_json([_as_json(prediction) for prediction in predicted])
     else:
         _print(predicted, open_console())
+
+
+def _check_roles(roles: Sequence[str], plan: Plan) -> None:
+    """Raises BadInputError for a role that no placement of a plan has, before any log is read."""
+    known = [*dict.fromkeys(role for trial in plan.trials for role in trial.placement.roles), OTHER]
+    for role in roles:
+        if role not in known:
+            raise BadInputError(f"--role {role!r} is no role of the run; {nearest(role, known)}")
 
 
 def drives_named(

@@ -45,9 +45,10 @@ def demands_on(
             _slowdown(drive, asked.trial)
     for role in (role for drive, _ in drives for role in drive.roles):
         if role not in known:
+            jobs = " and ".join(dict.fromkeys(summary.trial.workload.name for summary in valid))
             raise BadInputError(
-                f"no request of a trial with placement {valid[0].trial.placement.name} is of role {role!r}; their "
-                f"roles are {', '.join(sorted(known))}"
+                f"no request of {jobs} on placement {valid[0].trial.placement.name} is of role {role!r}; the roles of "
+                f"all requests are {', '.join(sorted(known))}"
             )
     demands: list[list[DriveDemand]] = [[] for _ in drives]
     for asked in (_Asked.of(folder, summary) for summary in valid):  # again: a run's logs may not fit into memory
