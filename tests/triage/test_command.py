@@ -65,7 +65,7 @@ def test_one_screen_and_a_page(site, tmp_path):
     assert "5 jobs, 6 runs, " in lines[1]
     assert "Nine tenths of what may matter: nightly sort." in text
     assert "may matter " in text
-    assert "(say so what drives each node has: it tightens the bounds)" in text
+    assert "(say what drives each node has: that tightens the bounds)" in text
     assert "mapreduce.task.io.sort.mb from 100 to " in text
     assert re.search(r"Not known: export \(job_\w+\): missing: a good end: the job was killed", text.replace("\n", " "))
     assert "Assumed: each node has one hard disk" in text.replace("\n", " ")
@@ -192,7 +192,7 @@ def test_what_is_to_be_typed_first_tells_how_busy_the_drives_were(site):
     assert f"Next: sadf -d /var/log/sa/sa{began} -- -d -p > $(hostname)-{began}.csv" in text.splitlines()
     words = " ".join(text.split())
     assert "(on each node, for each day from " in words
-    assert "that it has; gather the files in a folder SAR. How busy" in words
+    assert "that it keeps; gather the files in a folder SAR. How busy" in words
     assert f"/var/log/sysstat/sa{began})" in words
     again = next_words(text, "Then")
     assert again[0] == "triage"

@@ -57,7 +57,7 @@ def next_commands(answer: Triage, given: TypedTriage) -> list[NextCommand]:
     again = _again(given, *(() if given.drives else _SOME_DRIVES), "--sar", _GATHERED)
     commands = [
         _print_busy_times(answer.summary),
-        NextCommand(when="Then", command=again, words="" if given.drives else "say so what drives each node has"),
+        NextCommand(when="Then", command=again, words="" if given.drives else "say what drives each node has"),
     ]
     if test is not None:
         commands.append(NextCommand(when="Or", command=test[0], words=test[1]))
@@ -84,7 +84,7 @@ def _print_busy_times(summary: Batch) -> NextCommand:
         when="Next",
         command=f"sadf -d {file} -- -d -p > $(hostname)-{first:%d}.csv",
         words=(
-            f"on each node, for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it has; gather the "
+            f"on each node, for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it keeps; gather the "
             f"files in a folder {_GATHERED}. How busy the drives were narrows the answer most. On Debian the file of "
             f"the first day is {file.replace('/sa/', '/sysstat/')}"
         ),
@@ -98,7 +98,7 @@ def _again(given: TypedTriage, *more: str) -> str:
 def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     """The command that tests the first job, or brings that nearer, and what to fill in."""
     if not given.drives:
-        return _again(given, *_SOME_DRIVES), "say so what drives each node has: it tightens the bounds"
+        return _again(given, *_SOME_DRIVES), "say what drives each node has: that tightens the bounds"
     row = answer.rows[0]
     if FORMS[row.engine].program != HADOOP_JOBS:
         file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"

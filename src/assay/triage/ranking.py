@@ -33,8 +33,8 @@ DECISIVE_SHARE = 0.9
 
 
 OTHERS_ON_DRIVES = (
-    "nothing but these jobs uses the drives. With HBase or backups on them, what rests on bytes does not hold (--json "
-    "names the basis of each bound); --sar FILE or --prometheus URL tells how busy the drives were with all of that"
+    "nothing but these jobs uses the drives. With HBase or backups on them, bounds by bytes do not hold (--json names "
+    "the basis of each bound); --sar FILE or --prometheus URL tells how busy the drives were with all of that"
 )
 
 

@@ -102,7 +102,7 @@ def _doubts(bounded: Sequence[BoundedRun]) -> list[_Doubt]:
     moved = bytes_text(work.unplaced_read + work.unplaced_written)
     doubts.append(_Doubt(
         f"it moves {moved} by {schemes}, and its history does not "
-        f"say whether these are the nodes' drives: if they are, they may take {seconds_text(unplaced_s)} s more",
+        f"say whether that is on the nodes' drives: if it is, these may take {seconds_text(unplaced_s)} s more",
         unplaced_s,
     ))  # fmt: skip
     foreign_s = sum(stage.foreign_s for stage in stages)
@@ -161,14 +161,18 @@ def how_words(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> st
     stages = stages_of(bounded)
     time_s, bytes_s = total_of(stage.time_s for stage in stages), sum(stage.bytes_s for stage in stages)
     beside_s = sum(run.bound.beside_s for run in bounded)
+    runs = f" over {len(bounded)} runs" if len(bounded) > 1 else ""
+    elapsed_s = sum(run.job.elapsed_s for run in bounded)
+    session = f" in which its jobs ran, of {seconds_text(elapsed_s)} s" if ran_s < SESSION_SHARE * elapsed_s else ""
+    whole = f"{seconds_text(ran_s)} s{session}{runs}"
     by_time = (
-        f"tasks did not compute in {seconds_text(time_s)} s"
+        f"tasks did not compute in {seconds_text(time_s)} of {whole}"
         if time_s is not None and any(run.job.whole.cpu_ms for run in bounded)
-        else "processor time is not known"
+        else f"processor time in {whole} is not known"
     )
     busy_s = total_of(stage.busy_s for stage in stages)
     uncounted = next((run.job.uncounted for run in bounded if run.job.uncounted), "")
-    movers = "it and the jobs beside it" if beside_s >= 0.05 else "it"
+    movers = "the job and those beside it" if beside_s >= 0.05 else "the job"
     if uncounted:
         by_drives = f"how long the drives worked is not known, since {uncounted}"
     else:
@@ -178,12 +182,9 @@ def how_words(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> st
             f", and the drives of the busiest node were busy for {seconds_text(busy_s)} s, counted "
             f"{BUSY_MARGIN:g} times since kernels may miss short requests"
         )
-    limited = " (no more, since its computing alone keeps the processors busy)" if _by_processors(bounded) else ""
+    limited = " (no more, since the job's computing alone keeps the processors busy)" if _by_processors(bounded) else ""
     smaller = f"stage by stage the smallest is {seconds_text(bound_s)} s{limited}"
-    runs = f" over {len(bounded)} runs" if len(bounded) > 1 else ""
-    elapsed_s = sum(run.job.elapsed_s for run in bounded)
-    session = f" in which its jobs ran, of {seconds_text(elapsed_s)} s" if ran_s < SESSION_SHARE * elapsed_s else ""
-    return f"of {seconds_text(ran_s)} s{session}{runs}, {by_time}, and {by_drives}: {smaller}"
+    return f"{by_time}, and {by_drives}: {smaller}"
 
 
 def _by_processors(bounded: Sequence[BoundedRun]) -> bool:
@@ -197,8 +198,8 @@ def waits_decide(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) ->
     runs, polls_s = len(bounded), sum(run.job.polls_s for run in bounded)
     each = " a run" if runs > 1 else ""
     return (
-        f"its {FORMS[bounded[0].job.engine].waits} decide: of {seconds_text(ran_s / runs)} s{each} they may take "
-        f"{seconds_text(polls_s / runs)} s, which another drive may spare or not, and storage "
+        f"its {FORMS[bounded[0].job.engine].waits} decide: they may take {seconds_text(polls_s / runs)} of "
+        f"{seconds_text(ran_s / runs)} s{each}, which another drive may spare or not, and storage "
         f"{seconds_text(bound_s / runs)} s; only a test with repetitions tells"
     )
 
@@ -214,7 +215,7 @@ def why_not(bounded: Sequence[BoundedRun], bound_s: float, ran_s: float) -> str:
     if starts_s > MOSTLY * ran_s:
         return f"{FORMS[bounded[0].job.engine].idle} take {percent(starts_s / ran_s)} of its time"
     if all(run.busy and run.busy.seconds for run in bounded) and requested and drives_read < _CACHED_SHARE * requested:
-        return f"the page cache served it: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
+        return f"the page cache served its reads: drives read {bytes_text(drives_read)} of {bytes_text(requested)}"
     if _by_processors(bounded):
         return "computing: it keeps all processors busy"
     stages = stages_of(bounded)

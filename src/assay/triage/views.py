@@ -26,10 +26,10 @@ MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
     "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. A ? marks "
-    "jobs unlike these: of them only 0 to at most is known, and the value before it serves their order. At most, that "
+    "jobs unlike these: only 0 to at most is known of them, and the value before it serves their order. At most, that "
     "is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that keeps "
-    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs of a verdict "
-    "stand by the time that is likely to be saved, where that has a value, then by the time at most."
+    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs with the same "
+    "verdict are sorted by the time that is likely to be saved, where that has a value, then by the time at most."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _NAME_CHARACTERS = 36
@@ -99,15 +99,15 @@ def sums(answer: Triage) -> Iterator[str]:
     if cannot:
         by_time = sum(row.basis != "bytes" for row in cannot)
         yield (
-            f"Of the {len(cannot):,} jobs that cannot matter, {by_time:,} cannot with other programs on the "
-            "drives either."
+            f"{by_time:,} of the {len(cannot):,} jobs that cannot matter are excluded with other programs on the "
+            "drives, too."
         )
     if summary.short:
         share = percent(summary.short_bound_s / summary.ran_s)
         yield (
-            f"{waits.capitalize()} decide about {_count(summary.short, 'job')}: of "
-            f"{duration_text(summary.short_s)} in all, other drives could save, with such waits, up to "
-            f"{duration_text(summary.short_bound_s)} ({share} of all jobs' time)."
+            f"{waits.capitalize()} decide about {_count(summary.short, 'job')}: other drives could save up to "
+            f"{duration_text(summary.short_bound_s)} of {duration_text(summary.short_s)} with such waits ({share} of "
+            "all jobs' time)."
         )
     if summary.not_counted or summary.older or summary.copies:
         count = summary.not_counted
@@ -134,19 +134,19 @@ def _probable(answer: Triage) -> Iterator[str]:
         )
     guesses = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is not None]
     if guesses:
-        said = f"Of {_count(len(guesses), 'job')} that may matter, likely is a guess (?) for the order alone"
-        yield f"{said}{_most_frequent(guesses)}."
+        jobs = _count(len(guesses), "job")
+        yield f"Likely is a guess (?) for the order alone in {jobs} that may matter: {_most_frequent(guesses)}."
     unknown = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is None]
     if unknown:
-        said = f"Of {_count(len(unknown), 'job')} that may matter, it is not known what is likely"
-        yield f"{said}{_most_frequent(unknown)}."
+        jobs = _count(len(unknown), "job")
+        yield f"What is likely is not known of {jobs} that may matter: {_most_frequent(unknown)}."
 
 
 def _most_frequent(reasons: Sequence[str]) -> str:
     """The reason that most of them are, with how many that is where there are others."""
     by_reason = Counter(reasons).most_common()
     reason, count = by_reason[0]
-    return f"{f' in {count:,} of them' if len(by_reason) > 1 else ''}: {reason}"
+    return f"{reason}{f' ({count:,} of them)' if len(by_reason) > 1 else ''}"
 
 
 def _savings(summary: Batch, waits: str) -> str:
