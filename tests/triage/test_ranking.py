@@ -105,7 +105,7 @@ def test_days_to_print_are_those_of_the_jobs_and_one_on_either_side_and_28_at_mo
     last = ended + timedelta(days=1)
     first = last - timedelta(days=27) if days == 31 else began - timedelta(days=1)
     assert command.command == f"sadf -d /var/log/sa/sa{first:%d} -- -d -p > $(hostname)-{first:%d}.csv"
-    assert f"for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it has" in command.words
+    assert f"for each day from {first} (sa{first:%d}) to {last} (sa{last:%d}) that it keeps" in command.words
 
 
 def test_what_is_to_be_filled_in_is_said_in_words_that_stand_alone():
@@ -454,7 +454,9 @@ def test_bytes_of_which_nobody_knows_where_they_are_leave_the_verdict_open():
     }
     found, row = verdict(job._replace(stages=(maps._replace(**work), reduces), unplaced=("lakefs",)))
     assert found is TriageVerdict.NOT_KNOWN
-    assert "it moves 80.0 GiB by lakefs, and its history does not say whether that is on the nodes' drives" in row.reason
+    assert (
+        "it moves 80.0 GiB by lakefs, and its history does not say whether that is on the nodes' drives" in row.reason
+    )
     few = {name: of._replace(unplaced_read=10) for name, of in work.items()}
     found, row = verdict(made(LIGHT)._replace(stages=(maps._replace(**few), reduces)), worth=0.7)
     assert found is TriageVerdict.CANNOT_MATTER

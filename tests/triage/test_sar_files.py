@@ -156,7 +156,9 @@ def test_files_in_folders_below_are_read_each_once(tmp_path):
 
 def test_a_folder_without_files_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "empty" / "below").mkdir(parents=True)
-    with pytest.raises(BadInputError, match=r"empty has no file in it; copy into it what `sadf -d FILE -- -d -p` prints"):
+    with pytest.raises(
+        BadInputError, match=r"empty has no file in it; copy into it what `sadf -d FILE -- -d -p` prints"
+    ):
         files_of([tmp_path / "empty"])
 
 

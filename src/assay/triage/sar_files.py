@@ -58,8 +58,8 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         )
     drives_alone = [interval for interval in of_nodes if _DRIVE.fullmatch(interval.device)]
     if not drives_alone:
-        devices = first_few(sorted({interval.device for interval in of_nodes}))
-        raise BadInputError(f"--sar tells of no drive, only of {devices}; print all block devices, by the option -p")
+        others = first_few(sorted({interval.device for interval in of_nodes}))
+        raise BadInputError(f"--sar tells of no drive, only of {others}; print all block devices, by the option -p")
     odd = {(interval.host, interval.end_s) for interval in drives_alone if not _is_possible(interval)}
     drives_alone = [interval for interval in drives_alone if (interval.host, interval.end_s) not in odd]
     if not drives_alone:
