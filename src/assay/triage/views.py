@@ -99,8 +99,8 @@ def sums(answer: Triage) -> Iterator[str]:
     if cannot:
         by_time = sum(row.basis != "bytes" for row in cannot)
         yield (
-            f"{by_time:,} of the {len(cannot):,} jobs that cannot matter are excluded with other programs on the "
-            "drives, too."
+            f"Other programs on the drives change nothing for {by_time:,} of the {len(cannot):,} jobs that cannot "
+            "matter."
         )
     if summary.short:
         share = percent(summary.short_bound_s / summary.ran_s)
