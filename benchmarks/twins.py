@@ -21,6 +21,7 @@ from typing import Any
 from throttled_devices import DEVICES, check, throttled
 
 OWN = "own"
+USUAL = ("like-a-disk", "like-a-sata-ssd", "slowing-down", OWN)
 LEAST_LOG = log(1.1)
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -29,7 +30,7 @@ Rows = dict[str, list[dict[str, Any]]]
 def main() -> int:
     """Run what is not there yet, then show everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("devices", nargs="*", metavar="DEVICE", default=[*DEVICES, OWN])
+    parser.add_argument("devices", nargs="*", metavar="DEVICE", default=[*USUAL])
     parser.add_argument("--out", type=Path, required=True, help="where the runs go")
     parser.add_argument("--place", type=Path, default=Path("/var/tmp"), help="a directory on this machine's disk")  # noqa: S108
     parser.add_argument("--pairs", type=int, default=2)
