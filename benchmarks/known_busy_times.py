@@ -112,13 +112,20 @@ def rows(all_cases: Sequence[Case]) -> list[tuple[str, ...]]:
     return table
 
 
-def spread_of_errors(errors: Sequence[float]) -> tuple[str, ...]:
-    """How many errors there are, their median, 90th percentile (nearest rank), and the greatest, as shares."""
-    if not errors:
-        return "0", "-", "-", "-"
+def spread(errors: Sequence[float]) -> tuple[float, float, float]:
+    """The median of some errors, their 90th percentile (nearest rank), and the greatest, as shares."""
     shares = sorted(abs(exp(error) - 1) for error in errors)
-    shown = median(shares), shares[ceil(0.9 * len(shares)) - 1], shares[-1]
-    return str(len(shares)), *("no bound" if share == inf else percent(share) for share in shown)
+    return median(shares), shares[ceil(0.9 * len(shares)) - 1], shares[-1]
+
+
+def error_text(share: float) -> str:
+    """`6 %`."""
+    return "no bound" if share == inf else percent(share)
+
+
+def spread_of_errors(errors: Sequence[float]) -> tuple[str, ...]:
+    """How many errors there are, and their `spread`."""
+    return str(len(errors)), *(map(error_text, spread(errors)) if errors else "---")
 
 
 def worst(all_cases: Sequence[Case], most: int) -> list[list[str]]:

@@ -1,20 +1,25 @@
 """How good triage's *likely* is: `PYTHONPATH=src:extras:. python benchmarks/likely.py RUN...`.
 
-RUN are runs on emulated drives and without storage delay. Of each job on drives with delays, what is likely to be saved
-is worked out from what a record keeps: its counters, as a history has them, all in one stage; how long its busiest
-drive worked; and the memory that its node left to files. Its time less that is compared with its time without delay,
-means over the repetitions. A case is covered where the measured time, give or take its own noise, lies in the interval.
+RUN are runs on emulated drives and without storage delay, or on the devices of `benchmarks/throttled_devices.py`, by
+media of their names, of which `unlimited` stands for a drive without delay. Of each job on drives with delays, what is
+likely to be saved is worked out from what a record keeps: its counters, as a history has them, all in one stage; how
+long its busiest drive worked; and the memory that its node left to files. Its time less that is compared with its time
+without delay, means over the repetitions. A case is covered where the measured time, give or take its own noise, lies
+in the interval. Rules and goal for those devices: docs/explanation/triage.md#without-the-emulator.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from math import exp, log
+from math import exp, inf, log
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from typing import NamedTuple
 
+from benchmarks.known_busy_times import error_text, spread, spread_of_errors
+from benchmarks.prediction import BUSY_JOBS, BUSY_SHARE, as_columns
+from benchmarks.throttled_devices import DEVICES, UNLIMITED
 from benchmarks.triage_truth import drives_of_trial
 
 from assay.cli.context import find_installation
@@ -23,19 +28,27 @@ from assay.engine.past.spark import PastApplication
 from assay.engine.spark_log import RDDS
 from assay.media.emulated.profile import find_profile
 from assay.model.record import JobRecord, Record
-from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY
+from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY, Trial
+from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
-from assay.report.columns import Column, layout_table
+from assay.report.columns import layout_table
 from assay.report.words import percent
+from assay.stats.drive_use import BUSY_TIME
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summarise
 from assay.triage.bounds import Busy, bound_of
 from assay.triage.drives import Drives
 from assay.triage.likely import Likely, added, likely_of
 
+DISK = "slow-disk"
+"""The device on which jobs must wait for a drive: else nothing is tested."""
+GOAL_MEDIAN, GOAL_NINTH = 0.1, 0.25
+"""Of the errors of what busy drives foretell, on devices that the emulator has no part in."""
+BUSY_DRIVES = "busy drives"
 NOISE = 0.08
 """Two standard errors of the times without delay."""
 COLUMNS = ("evidence", "cases", "median error", "90th percentile", "greatest", "in the interval")
+WORST_COLUMNS = ("job", "drive", "took", "drive busy", "without delay", "foretold", "error")
 VERDICT_COLUMNS = ("rule", "says yes", "rightly", "says no", "rightly")
 STAGE = "job"
 
@@ -51,6 +64,8 @@ class Case(NamedTuple):
     likely: Mapping[str, Likely]
     bound_s: float
     on_disks: bool
+    busy_s: float
+    """How long its busiest drive worked; 0 where nobody measured it."""
 
 
 def past_job(record: JobRecord, nodes: int) -> PastJob | None:
@@ -103,14 +118,15 @@ def cases(run: str, records: Sequence[Record], profiles: Path) -> Iterator[Case]
             factors = tuple((name, level) for name, level in summary.factors.items() if name != "placement")
             groups.setdefault(factors, {}).setdefault(record.trial.placement.name, []).append(record)
     for placements in groups.values():
-        without = [_elapsed_s(record) for record in placements.pop(ZERO_DELAY, ())]
+        records_without = [*placements.pop(ZERO_DELAY, ()), *placements.pop(UNLIMITED, ())]
+        without = [_elapsed_s(record) for record in records_without]
         for drives, of_drives in placements.items():
             if without:
                 yield from _case(run, drives, of_drives, fmean(without), profiles)
 
 
 def _case(run: str, placement: str, records: Sequence[Record], without_s: float, profiles: Path) -> Iterator[Case]:
-    drives = drives_of_trial(records[0].trial, profiles)
+    drives = drives_of_trial(records[0].trial, profiles) or limited_drives(records[0].trial)
     trials = [trial for record in records if drives and (trial := _of_trial(record, drives))]
     if len(trials) < len(records):
         return
@@ -120,8 +136,22 @@ def _case(run: str, placement: str, records: Sequence[Record], without_s: float,
         run, job, placement, fmean(map(_elapsed_s, records)), without_s,
         {kind: _mean([trial.likely[kind] for trial in trials]) for kind in kinds},
         fmean(trial.bound_s for trial in trials),
-        any(find_profile(of.profile, profiles).kind == "hdd" for of in drives.values()),
+        any(of.profile and find_profile(of.profile, profiles).kind == "hdd" for of in drives.values()),
+        fmean(max(_busy_s(record), default=0.0) for record in records),
     )  # fmt: skip
+
+
+def limited_drives(trial: Trial) -> dict[str, Drives]:
+    """The devices that each role has, by their limits; none where a medium is no slow device of `DEVICES`."""
+    by_role = {}
+    for role in ROLES:
+        (name, *others) = trial.placement.model_dump()[role]
+        limits = DEVICES.get(name)
+        if others or limits is None or not limits.iops:
+            return {}
+        rate, access_s = limits.mb_s * 1e6, 1 / limits.iops
+        by_role[role] = Drives(1, name, "", rate, rate, access_s, access_s)
+    return by_role
 
 
 class _Trial(NamedTuple):
@@ -131,18 +161,19 @@ class _Trial(NamedTuple):
 
 def _of_trial(record: Record, drives: Mapping[str, Drives]) -> _Trial | None:
     """What is likely of all jobs of a trial; None where one of them is no past job."""
-    nodes = len({device.node for device in record.devices})
+    nodes = len({device.node for device in record.devices}) or 1
     jobs = [past for job in record.jobs if (past := past_job(job, nodes))]
     if len(jobs) < len(record.jobs):
         return None
     cache = record.trial.cluster.page_cache_bytes
-    all_s = sum(job.elapsed_s for job in jobs)
+    all_s, drives_busy_s = sum(job.elapsed_s for job in jobs), _busy_s(record)
     bounds = [bound_of(job, drives) for job in jobs]
     likely: dict[str, list[Likely | str]] = {}
     for job, bound in zip(jobs, bounds, strict=True):
-        busy_s = {STAGE: job.elapsed_s / all_s * max(_busy_s(record))}
-        busy = Busy({}, 0.0, usual_s=busy_s, drives=len({of.name for of in drives.values()}))
-        likely.setdefault("busy drives", []).append(likely_of(job, bound, drives, busy))
+        if drives_busy_s:
+            busy_s = {STAGE: job.elapsed_s / all_s * max(drives_busy_s)}
+            busy = Busy({}, 0.0, usual_s=busy_s, drives=len({of.name for of in drives.values()}))
+            likely.setdefault(BUSY_DRIVES, []).append(likely_of(job, bound, drives, busy))
         likely.setdefault("counters", []).append(likely_of(job, bound, drives))
         if cache:
             likely.setdefault("page cache", []).append(likely_of(job, bound, drives, cache_bytes=cache))
@@ -165,6 +196,9 @@ def _elapsed_s(record: Record) -> float:
 
 
 def _busy_s(record: Record) -> list[float]:
+    """How long each drive worked while the jobs ran: as the emulator says, or by the kernel's counters."""
+    if not record.devices:
+        return [total.value for total in record.amounts if (total.probe, total.part, total.series) == BUSY_TIME]
     return [drive.reports["run"].busy_seconds or 0.0 for drive in record.devices if "run" in drive.reports]
 
 
@@ -194,9 +228,40 @@ def rows(all_cases: Sequence[Case]) -> list[list[str]]:
 
 
 def _row(name: str, of_kind: Sequence[Case], saved_s: Sequence[float], inside: str) -> list[str]:
-    errors = sorted(abs(exp(error(case, saved)) - 1) for case, saved in zip(of_kind, saved_s, strict=True))
-    ninth = errors[int(0.9 * (len(errors) - 1))]
-    return [name, str(len(errors)), percent(median(errors)), percent(ninth), percent(errors[-1]), inside]
+    errors = [error(case, saved) for case, saved in zip(of_kind, saved_s, strict=True)]
+    return [name, *spread_of_errors(errors), inside]
+
+
+def goal_text(all_cases: Sequence[Case]) -> str:
+    """Whether the run is a test, and whether what busy drives foretell met the goal.
+
+    A case of which they foretell nothing counts as one whose error has no bound.
+    """
+    shares = {case.job: case.busy_s / case.elapsed_s for case in all_cases if case.drives == DISK}
+    enough = sum(share >= BUSY_SHARE for share in shares.values())
+    each = ", ".join(f"{percent(share)} of {job}" for job, share in shares.items())
+    foretold = [case.likely.get(BUSY_DRIVES) for case in all_cases]
+    errors = [error(case, of.seconds) if of else inf for case, of in zip(all_cases, foretold, strict=True)]
+    middle, ninth, _ = spread(errors)
+    is_met = middle <= GOAL_MEDIAN and ninth <= GOAL_NINTH
+    return (
+        f"On {DISK} the drive was busy for a third of the time or more in {enough} of {len(shares)} jobs, so that it "
+        f"is {'a' if enough >= BUSY_JOBS else 'no'} test: {each}. Of what busy drives foretell in {len(errors)} cases "
+        f"the median error is {error_text(middle)} (goal: {percent(GOAL_MEDIAN)}), the 90th percentile "
+        f"{error_text(ninth)} ({percent(GOAL_NINTH)}): the goal is {'met' if is_met else 'not met'}."
+    )
+
+
+def worst_rows(all_cases: Sequence[Case], most: int = 10) -> list[list[str]]:
+    """The cases of which busy drives foretell the time without delay worst."""
+    known = [(error(case, case.likely[BUSY_DRIVES].seconds), case) for case in all_cases if BUSY_DRIVES in case.likely]
+    return [
+        [
+            case.job, case.drives, f"{case.elapsed_s:.1f} s", f"{case.busy_s:.1f} s", f"{case.without_s:.1f} s",
+            f"{case.elapsed_s - case.likely[BUSY_DRIVES].seconds:.1f} s", f"{exp(off) - 1:+.0%}",
+        ]
+        for off, case in sorted(known, key=lambda pair: -abs(pair[0]))[:most]
+    ]  # fmt: skip
 
 
 def verdict_rows(all_cases: Sequence[Case], worth: float = DEFAULT_WORTH) -> list[list[str]]:
@@ -236,11 +301,15 @@ def main() -> None:
         case for run in parser.parse_args().runs for case in cases(run.name, RunFolder(run).records()[0], profiles)
     ]
     on_disks = [case for case in all_cases if case.on_disks]
-    tables = [(COLUMNS, rows(all_cases)), *((VERDICT_COLUMNS, verdict_rows(some)) for some in (all_cases, on_disks))]
+    tables = [
+        (COLUMNS, rows(all_cases)),
+        *((VERDICT_COLUMNS, verdict_rows(some)) for some in (all_cases, on_disks)),
+        (WORST_COLUMNS, worst_rows(all_cases)),
+    ]
     for heads, table in tables:
-        by_head = zip(heads, zip(*table, strict=True), strict=True)
-        columns = [Column(head, cells, name=head == heads[0]) for head, cells in by_head]
-        print("\n".join(layout_table(columns, 120)))  # noqa: T201
+        print("\n".join(layout_table(as_columns(heads, table), 120)))  # noqa: T201
+    if any(case.drives in DEVICES for case in all_cases):
+        print(goal_text(all_cases))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -29,9 +29,12 @@ from benchmarks.known_effects import markdown
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
 from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
 from benchmarks.likely import Case as LikelyCase
+from benchmarks.likely import WORST_COLUMNS as LIKELY_WORST_COLUMNS
 from benchmarks.likely import cases as likely_cases
+from benchmarks.likely import goal_text as likely_goal_text
 from benchmarks.likely import rows as likely_rows
 from benchmarks.likely import verdict_rows as likely_verdict_rows
+from benchmarks.likely import worst_rows as likely_worst_rows
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
     SAVED_COLUMNS,
@@ -454,6 +457,17 @@ def likely_verdicts() -> str:
     return _table(heads, [[*row, *other[1:]] for row, other in zip(of_all, of_disks, strict=True)])
 
 
+def likely_without_emulation() -> str:
+    """The same on devices that the emulator has no part in: whether the goal is met, by evidence, and the worst."""
+    name = "likely-without-emulation"
+    if not is_kept(name):
+        return not_run_yet(f"studies/{name}")
+    with unpacked(name) as folder:
+        cases = list(likely_cases(name, RunFolder(folder).records()[0], find_installation().profiles))
+    tables = [_table([*LIKELY_COLUMNS], likely_rows(cases)), _table([*LIKELY_WORST_COLUMNS], likely_worst_rows(cases))]
+    return "\n\n".join([likely_goal_text(cases), *tables, doubts_line(name)])
+
+
 def triage_example() -> str:
     """What `assay triage --example` prints, but for most jobs that cannot matter."""
     lines = _triage_example()
@@ -524,6 +538,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "known effects": known_effects,
     "likely": likely,
     "likely verdicts": likely_verdicts,
+    "likely without emulation": likely_without_emulation,
     "triage truth": triage_truth,
     "triage rules": triage_rules,
     "triage bound": triage_bound,
