@@ -35,6 +35,7 @@ from benchmarks.likely import goal_text as likely_goal_text
 from benchmarks.likely import rows as likely_rows
 from benchmarks.likely import verdict_rows as likely_verdict_rows
 from benchmarks.likely import worst_rows as likely_worst_rows
+from benchmarks.streams_on_one_disk import report as streams_report
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
     SAVED_COLUMNS,
@@ -208,6 +209,16 @@ def engines_by_page_cache() -> str:
     with unpacked(name) as folder:
         run = read_run(RunFolder(folder), details=False)
     return f"{report(run.plan, run.trials)}\n\n{doubts_line(name)}"
+
+
+def streams_on_one_disk() -> str:
+    """Whether a disk costs a job more, the more tasks share it."""
+    name = "streams-on-one-disk"
+    if not is_kept(name):
+        return not_run_yet(name)
+    with unpacked(name) as folder:
+        run = read_run(RunFolder(folder), details=False)
+    return f"{streams_report(run.trials)}\n\n{doubts_line(name)}"
 
 
 def _alone_text(saving: Estimate) -> str:
@@ -527,6 +538,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines terasort": terasort,
     "engines orders": terasort_orders,
     "engines by page cache": engines_by_page_cache,
+    "streams on one disk": streams_on_one_disk,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
