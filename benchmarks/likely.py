@@ -17,8 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from benchmarks.known_busy_times import error_text, spread, spread_of_errors
-from benchmarks.prediction import BUSY_JOBS, BUSY_SHARE, as_columns
+from benchmarks.known_busy_times import BUSY_JOBS, BUSY_SHARE, as_columns, error_text, spread, spread_of_errors
 from benchmarks.throttled_devices import DEVICES, UNLIMITED
 from benchmarks.triage_truth import drives_of_trial
 

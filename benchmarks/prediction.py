@@ -12,8 +12,11 @@ from math import ceil, exp, floor, inf, log10
 from pathlib import Path
 
 from benchmarks.known_busy_times import (
+    BUSY_JOBS,
+    BUSY_SHARE,
     COLUMNS,
     Case,
+    as_columns,
     by_network,
     cases,
     covered,
@@ -38,15 +41,13 @@ from benchmarks.replayed import (
 )
 
 from assay.record.folder import RunFolder
-from assay.report.columns import Column, layout_table
+from assay.report.columns import layout_table
 from assay.report.words import percent
 from assay.stats.closed_network import TASKS_AT_ONCE
 
 GOALS: Mapping[str, tuple[str, str]] = {ALL_DATA: ("6 %", "15 %"), SOME_ROLES: ("8 %", "20 %")}
 """Of the median and the 90th percentile of errors."""
 GOAL_COVERED = "90 to 98 %"
-BUSY_SHARE, BUSY_JOBS = 1 / 3, 4
-"""On the first placement the drive of so many jobs must be busy for this share of the time: else nothing is tested."""
 UNKNOWN = "not known"
 
 
@@ -219,11 +220,6 @@ def main() -> None:
     show(CASE_COLUMNS, case_rows(replays))
     show(WORST_COLUMNS, worst_rows(replays))
     print(parameters_text(known, replays))  # noqa: T201
-
-
-def as_columns(names: Sequence[str], table: Sequence[Sequence[str]]) -> list[Column]:
-    """A table's columns, of which the first has names."""
-    return [Column(name, [row[place] for row in table], name=place == 0) for place, name in enumerate(names)]
 
 
 def show(names: Sequence[str], table: Sequence[Sequence[str]]) -> None:

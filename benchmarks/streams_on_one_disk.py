@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from benchmarks.prediction import as_columns
+from benchmarks.known_busy_times import as_columns
 from scipy.stats import page_trend_test
 
 from assay.model.naming import size_of
@@ -77,8 +77,7 @@ def levels(summaries: Sequence[TrialSummary]) -> list[AtOnce]:
         if all((tasks, number, name) in trials for tasks in numbers for name in (HDD, SSD))
     ]
     return [
-        AtOnce(tasks, *([trials[tasks, number, name] for number in whole] for name in (HDD, SSD)))
-        for tasks in numbers
+        AtOnce(tasks, *([trials[tasks, number, name] for number in whole] for name in (HDD, SSD))) for tasks in numbers
     ]
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from benchmarks.known_busy_times import COLUMNS, Case, cases, covered, rows, worst
+from benchmarks.known_busy_times import COLUMNS, Case, as_columns, cases, covered, rows, worst
 from benchmarks.prediction import (
     CASE_COLUMNS,
     PREDICTOR_COLUMNS,
@@ -17,7 +17,6 @@ from benchmarks.prediction import (
     UNKNOWN,
     VERDICT_COLUMNS,
     WORST_COLUMNS,
-    as_columns,
     busy_text,
     case_rows,
     parameters_text,

@@ -28,8 +28,8 @@ from benchmarks.forty_jobs import rows as forty_rows
 from benchmarks.known_effects import markdown
 from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
 from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
-from benchmarks.likely import Case as LikelyCase
 from benchmarks.likely import WORST_COLUMNS as LIKELY_WORST_COLUMNS
+from benchmarks.likely import Case as LikelyCase
 from benchmarks.likely import cases as likely_cases
 from benchmarks.likely import goal_text as likely_goal_text
 from benchmarks.likely import rows as likely_rows

@@ -80,7 +80,5 @@ class Made(AtOnce):
 @pytest.mark.slow
 def test_costs_that_do_not_grow_are_shown_to_in_at_most_5_percent_of_runs():
     source, runs = np.random.default_rng(1), 400
-    claims = sum(
-        growth_p([Made(tasks, source.normal(20, 5, 3), ()) for tasks in TASKS]) <= LEVEL for _ in range(runs)
-    )
+    claims = sum(growth_p([Made(tasks, source.normal(20, 5, 3), ()) for tasks in TASKS]) <= LEVEL for _ in range(runs))
     assert claims / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
