@@ -318,7 +318,7 @@ def test_of_nodes_with_several_drives_the_test_has_an_equal_part_of_both(home):
     media = written(home)["media"]
     assert media["hdd"] == {"profile": "seagate-constellation-es3-4tb", "path": "/dev/shm"}
     assert media["ssd"] == {"profile": "intel-s4500-960gb", "path": "/dev/shm", "shared_by": 12}
-    run_job("--input", "in", "--ratio", "1", "--now", "2xhdd", "--against", "6xssd", "--cores", "12")
+    run_job("--input", "in", "--ratio", "1", "--now", "2xhdd", "--against", "6xssd", "--node-cores", "12")
     media = written(home)["media"]
     here = usable_processors()
     assert media["hdd"].get("slowdown", 1) == round(3 * max(1, 2 / here))
@@ -369,7 +369,7 @@ def test_a_history_tells_how_much_a_node_computes_for_its_drives(home, monkeypat
     assert "# Computing: so the drives are 6 times slower.\n" in (home / "exp" / "mine.yaml").read_text()
     _, text = run_job(*words, "--cores", "3")
     assert "so the drives are 2 times slower" in " ".join(text.split())
-    _, text = run_job(*words, "--cores", "1")
+    _, text = run_job(*words, "--node-cores", "1")
     assert "so the test uses 1 of the 2 processors here, and the drives have their own speed" in " ".join(text.split())
     assert written(home)["cpus"] == 1
     assert "slowdown" not in written(home)["media"]["hdd"]
@@ -425,7 +425,7 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
 def test_drives_that_would_be_too_slow_are_refused_before_a_trial(home, monkeypatch):
     monkeypatch.setattr("assay.cli.run_job.usable_processors", lambda: 2.0)
     monkeypatch.setattr("assay.cli.computing_trial.run_experiment", lambda *_, **__: pytest.fail("a trial ran"))
-    words = ["run-job", "my job.jar", *a_past_sort(home), "--cores", "240", "--against", "24xnvme"]
+    words = ["run-job", "my job.jar", *a_past_sort(home), "--node-cores", "240", "--against", "24xnvme"]
     with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
         CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)
 

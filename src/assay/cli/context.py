@@ -273,6 +273,19 @@ def _check_number(
     kind.fail(f"{value!r} is no number; write a number such as 4", param, ctx)
 
 
+class OptionOfSeveralNames(click.Option):
+    """An option of which help shows the first name alone, where commands once had others for the same."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Write it with its first name."""
+        names = self.opts
+        self.opts = names[:1]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
+
+
 class WholeNumber(click.IntRange):
     """A whole number within bounds."""
 

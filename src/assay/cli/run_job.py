@@ -15,6 +15,7 @@ from assay.cli.console import Output
 from assay.cli.context import (
     OUT_HELP,
     BoundedNumber,
+    OptionOfSeveralNames,
     Percentage,
     Size,
     UserPath,
@@ -206,7 +207,10 @@ class JobTest(NamedTuple):
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="How many nodes share the input.")
 @click.option("--node-memory", type=Size(), help="Memory of a node.")
 @click.option("--container-memory", type=Size(), help="How much of that containers may take.")
-@click.option("--cores", type=WholeNumber(1, 10_000), help="Processors of a node.")
+@click.option(
+    "--cores", "--node-cores", "node_cores", cls=OptionOfSeveralNames, type=WholeNumber(1, 10_000),
+    help="Processors of a node.",
+)  # fmt: skip
 @click.option(
     "--ratio", type=BoundedNumber(0, 1e6, min_open=True),
     help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
@@ -241,7 +245,7 @@ class JobTest(NamedTuple):
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
     name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    nodes: int | None, node_memory: int | None, container_memory: int | None, cores: int | None,
+    nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None,
     ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...],
     write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
@@ -269,8 +273,8 @@ def run_job(
     known = SiteFacts()
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
-        known = _known(chosen, input_size, cluster, history, job, said, nodes, cores, output)
-    processors = known.processors if cores is None else Processors(cores, "--cores")
+        known = _known(chosen, input_size, cluster, history, job, said, nodes, node_cores, output)
+    processors = known.processors if node_cores is None else Processors(node_cores, "--cores")
     trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
     settings = for_sample(
         known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None
@@ -455,7 +459,7 @@ def _digest(text: str) -> str:
 
 def _known(
     sample: InputSample, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    said: SiteNode, nodes: int | None, cores: int | None, output: Output,
+    said: SiteNode, nodes: int | None, node_cores: int | None, output: Output,
 ) -> SiteFacts:  # fmt: skip
     """What options, a past run of the job, and the cluster say; the former first.
 
@@ -466,7 +470,7 @@ def _known(
     past, differences = None if not history else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
     processors = Processors() if past is None else _at_once(past)
-    if cluster is not None and None in {nodes, memory_bytes, of_containers, cores}:
+    if cluster is not None and None in {nodes, memory_bytes, of_containers, node_cores}:
         web = BoundedWeb(authorize=login_for(cluster))
         try:
             seen = ask_nodes(Site(site, cluster), web.ask)

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from assay.cli.console import Output
 from assay.cli.context import (
+    OptionOfSeveralNames,
     Percentage,
     Size,
     UserPath,
@@ -112,7 +113,7 @@ class Since(click.ParamType[int]):
     help=f"The drives that each node had when the jobs ran: {HOW}. By default {ASSUMED_DRIVES}.",
 )
 @click.option(
-    "--cores", type=WholeNumber(1, 10_000),
+    "--cores", "--node-cores", cls=OptionOfSeveralNames, type=WholeNumber(1, 10_000),
     help="Hardware threads of each node, as `nproc` counts them, if no Prometheus says so.",
 )  # fmt: skip
 @click.option("--node-memory", type=Size(), help="Memory of each node, if no Prometheus says so.")
