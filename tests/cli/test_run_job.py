@@ -23,6 +23,7 @@ from assay.model.result import TrialResult
 from assay.model.trial import SiteShape
 from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
+from assay.plan.shares import share_of
 from assay.plan.source import ExperimentSource
 from assay.record.folder import RunFolder
 from tests.builders import a_job, a_record, totals
@@ -140,6 +141,8 @@ def test_the_ratio_and_the_settings_of_a_past_run(home):
     assert "(assumed" not in text
     experiment = written(home)
     assert experiment["page_cache"] == "95MiB"
+    # Two tasks at once on each of two nodes, and a master.
+    assert experiment["hadoop"].pop("yarn.nodemanager.resource.memory-mb") == str(2048 + 2 * 1024)
     # 100 MB of 8 GiB need a tenth of a reducer, and there is no less than one.
     assert experiment["hadoop"] == {
         "mapreduce.map.output.compress": "true", "mapreduce.task.io.sort.mb": "256", "mapreduce.job.reduces": "1",
@@ -373,6 +376,32 @@ def test_a_history_tells_how_much_a_node_computes_for_its_drives(home, monkeypat
     assert "so the test uses 1 of the 2 processors here, and the drives have their own speed" in " ".join(text.split())
     assert written(home)["cpus"] == 1
     assert "slowdown" not in written(home)["media"]["hdd"]
+
+
+def test_as_many_tasks_share_the_tests_drive_as_share_one_on_a_node(home, monkeypatch):
+    monkeypatch.setattr("assay.cli.run_job.machine_bytes", lambda: 64 * GIB)
+    offered = "yarn.nodemanager.resource.memory-mb"
+    words = a_past_sort(home)
+    _, text = run_job(*words)
+    assert "settings: 12 tasks at once share one of today's drives on your nodes" in " ".join(text.split())
+    assert "# 12 tasks at once share one of today's drives on your nodes\n" in (home / "exp" / "mine.yaml").read_text()
+    assert written(home)["hadoop"][offered] == str(2048 + 12 * 1024)
+    plan = plan_of(home / "exp" / "mine.yaml")
+    assert {share_of(trial).tasks for trial in plan.trials} == {12}
+    _, text = run_job(*words, "--tasks", "48", "--now", "12xhdd")
+    assert "settings: 4 tasks at once share" in " ".join(text.split())
+    assert written(home)["hadoop"][offered] == str(2048 + 4 * 1024)
+    run_job(*words, "--against", "6xssd")
+    assert written(home)["hadoop"][offered] == str(2048 + 12 * 1024), "all of a node's tasks share its only disk"
+    run_job(*words, "--hadoop", f"{offered}=5120")
+    assert written(home)["hadoop"][offered] == "5120"
+    monkeypatch.setattr("assay.cli.run_job.machine_bytes", lambda: 8 * GIB)
+    _, text = run_job(*words)
+    assert "share one of today's drives on your nodes, of which this machine has memory for 6" in " ".join(text.split())
+    assert written(home)["hadoop"][offered] == "8192"
+    _, text = run_job("--input", "in", "--ratio", "1")
+    assert "how many tasks share a drive on your nodes is not known; --tasks says how" in " ".join(text.split())
+    assert "hadoop" not in written(home)
 
 
 def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkeypatch):

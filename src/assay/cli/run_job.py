@@ -29,7 +29,13 @@ from assay.cli.triage import find_histories, hadoop_client, login_for, reading_p
 from assay.engine.nodes_memory import ask_nodes
 from assay.engine.past.formats import FORMS
 from assay.engine.past.job import SUCCEEDED, PastJob
-from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, container_bytes, for_sample
+from assay.engine.past.taken_over import (
+    USUAL_CONTAINER_BYTES,
+    container_bytes,
+    for_sample,
+    tasks_of_node,
+    tasks_on_drive,
+)
 from assay.host.files import replace_text, why
 from assay.host.http import BoundedWeb
 from assay.host.machine import machine_bytes, usable_processors
@@ -61,8 +67,8 @@ _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
 _LEAST_CACHE_BYTES = 64 << 20
 """With so much the studies of sorts and graphs ran whole; with 49 MiB blocks could not be opened for want of it."""
-_MOST_CACHE_SHARE = 0.5
-"""Of this machine's memory: a larger page cache is not bounded."""
+_MOST_CACHE_SHARE = _MOST_TASKS_SHARE = 0.5
+"""Of this machine's memory: a larger page cache is not bounded, and tasks that need more do not run at once."""
 _COUNTED = re.compile(r"([1-9][0-9]{0,2})x(.+)")
 _FIRST_LINE = "# Written by `assay run-job`, which writes it anew while nobody edits it. Digest: "
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
@@ -71,7 +77,7 @@ _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
 class SiteFacts(NamedTuple):
     """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input.
 
-    `computing` is what the job's last run did; `processors` are those of a node.
+    `computing` is what the job's last run did; `processors` are those of a node, which runs so many `tasks` at once.
     """
 
     node: SiteNode = SiteNode(None, None, None)
@@ -79,6 +85,7 @@ class SiteFacts(NamedTuple):
     reduces_per_byte: float | None = None
     computing: Computing | None = None
     processors: Processors = Processors()
+    tasks: float | None = None
 
 
 class TrialMemory(NamedTuple):
@@ -107,7 +114,7 @@ class JobTest(NamedTuple):
     sample: InputSample
     whole_bytes: int
     memory: TrialMemory
-    replaced: str
+    notes: Sequence[str]
     now: JobDrive
     other: JobDrive
     shape: SiteShape
@@ -143,7 +150,7 @@ class JobTest(NamedTuple):
                 f"Memory: {self.memory.how}.",
                 *(f"Computing: {line}." for line in speed.lines),
                 *of_several(self.shape),
-                *filter(None, [self.replaced]),
+                *self.notes,
             ],
             memory=[self.memory.line, *speed.experiment_lines],
             now_speed=speed.today,
@@ -162,7 +169,7 @@ class JobTest(NamedTuple):
             f"drives: {self.now.profile.name} today, {self.other.profile.name} against it",
             *(f"computing: {line}" for line in speed.lines),
             f"settings: {settings} as in the profile `defaults`",
-            *([f"settings: {self.replaced}"] if self.replaced else []),
+            *(f"settings: {note}" for note in self.notes),
             f"time: unknown for a jar that has not run here; {guess}",
             *([" ".join(several) + self._of_share] if several else []),
         ]
@@ -211,6 +218,7 @@ class JobTest(NamedTuple):
     "--cores", "--node-cores", "node_cores", cls=OptionOfSeveralNames, type=WholeNumber(1, 10_000),
     help="Processors of a node.",
 )  # fmt: skip
+@click.option("--tasks", type=WholeNumber(1, 10_000), help="How many tasks a node runs at once.")
 @click.option(
     "--ratio", type=BoundedNumber(0, 1e6, min_open=True),
     help="Bytes of the input that a node reads for each byte of memory that it has left for files.",
@@ -245,7 +253,7 @@ class JobTest(NamedTuple):
 def run_job(
     jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
     name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None,
+    nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None, tasks: int | None,
     ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...],
     write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
@@ -282,15 +290,18 @@ def run_job(
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
     shape = _site_shape(trial_memory, *drives, known.node.read_bytes if trial_memory.is_bounded else None)
+    said_by_user = _properties(hadoop)
+    at_once = tasks_on_drive(tasks or known.tasks, drives[0].number, said_by_user, _MOST_TASKS_SHARE * machine_bytes())
     experiment = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {drives[1].name} in place of {drives[0].name}", comments=[],
         options={**options, "input": place if links else str(folder.resolve())}, now=drives[0].profile.name,
         now_name=experiment_name(drives[0].name), other=(experiment_name(drives[1].name), drives[1].profile.name),
         role=role, worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line],
-        properties={**settings.properties, **_properties(hadoop)}, stands_for=shape,
+        properties={**settings.properties, **at_once.properties, **said_by_user}, stands_for=shape,
         backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
     )  # fmt: skip
-    test = JobTest(chosen, whole_bytes, trial_memory, settings.replaced, *drives, shape, experiment)
+    notes = [*filter(None, (settings.replaced, at_once.replaced))]
+    test = JobTest(chosen, whole_bytes, trial_memory, notes, *drives, shape, experiment)
     if not dry_run:
         _check_unedited(file, "--write FILE" if write else "--name")
         if not links:
@@ -469,7 +480,7 @@ def _known(
     memory_bytes, of_containers = said.memory_bytes, said.container_bytes
     past, differences = None if not history else _past(history, job, cluster, output), ""
     settings = {**site, **({} if past is None else past.settings)}
-    processors = Processors() if past is None else _at_once(past)
+    processors = at_once = Processors() if past is None else _at_once(past)
     if cluster is not None and None in {nodes, memory_bytes, of_containers, node_cores}:
         web = BoundedWeb(authorize=login_for(cluster))
         try:
@@ -490,6 +501,7 @@ def _known(
         of_containers = container_bytes(settings)
         usual = of_containers is None
         of_containers = of_containers or USUAL_CONTAINER_BYTES
+    tasks = at_once.number or (None if usual else tasks_of_node(of_containers, site))
     read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
     whole = 0 if past is None else past.whole.file_systems_read
     if past is not None and whole and not past.nodes_are_sampled:
@@ -498,11 +510,11 @@ def _known(
         read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
     node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
     if past is None or not whole:
-        return SiteFacts(node, settings, processors=processors)
+        return SiteFacts(node, settings, processors=processors, tasks=tasks)
     computing = (
         Computing(past.whole.cpu_ms / 1000, past.whole.tasks, whole, past.elapsed_s) if past.whole.cpu_ms else None
     )
-    return SiteFacts(node, settings, past.reduces / whole if past.reduces else None, computing, processors)
+    return SiteFacts(node, settings, past.reduces / whole if past.reduces else None, computing, processors, tasks)
 
 
 def _at_once(past: PastJob) -> Processors:

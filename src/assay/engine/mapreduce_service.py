@@ -7,7 +7,7 @@ a task's time from its container's launch, so `avgMapTime` and `avgShuffleTime` 
 from collections.abc import Mapping, Sequence
 
 from assay.engine.existing import HISTORY_PAGE, OF_MAPREDUCE, has_history
-from assay.engine.yarn import MIB, JobContainers, check_containers, offer_of, requested
+from assay.engine.yarn import MIB, OFFERED, JobContainers, Offer, check_containers, offer_of, requested
 from assay.model.cluster import EmbeddedSpec
 from assay.model.layout import INTERMEDIATE
 from assay.model.naming import lettered_size
@@ -118,14 +118,31 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
 def _task_share(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> Share:
     """As many tasks as there is memory for beside the masters, since YARN's usual scheduler counts no processors."""
     offer = offer_of(properties, spec)
-    master_mb, *tasks_mb = (offer.rounded(requested(properties, container)) for container in (_MASTER, *_TASKS))
-    task_mb, masters_mb, workers = max(tasks_mb), spec.jobs_at_once * master_mb, max(1, len(spec.workers))
+    master_mb, task_mb = _containers_mb(offer, properties)
+    masters_mb, workers = spec.jobs_at_once * master_mb, max(1, len(spec.workers))
     beside, alone = (max(1, (offer.memory_mb - used_mb) // task_mb) for used_mb in (masters_mb, 0))
     slots = beside + (workers - 1) * alone
     limit_mb = None if spec.limit_memory_bytes is None else spec.limit_memory_bytes // MIB
     room_mb = offer.room_mb(limit_mb, sum(daemon.memory_mb for daemon in daemons))
     text = f"{beside} task{'' if beside == 1 else 's'} of {task_mb} MiB at once, and a master of {master_mb} MiB"
     return Share(slots, max(0, min(slots * task_mb, workers * room_mb - masters_mb)), text)
+
+
+def _containers_mb(offer: Offer, properties: Mapping[str, str]) -> tuple[int, int]:
+    """What a master and a task take."""
+    master_mb, *tasks_mb = (offer.rounded(requested(properties, container)) for container in (_MASTER, *_TASKS))
+    return master_mb, max(tasks_mb)
+
+
+def offered_for(tasks: int, properties: Mapping[str, str]) -> dict[str, str]:
+    """With which property a node has room for so many tasks at once beside a master, both as large as these say."""
+    master_mb, task_mb = _containers_mb(offer_of(properties), properties)
+    return {OFFERED: str(master_mb + tasks * task_mb)}
+
+
+def tasks_within(offered_bytes: int, properties: Mapping[str, str]) -> int:
+    """How many tasks as large as these properties say a node has room for at once, where no master is on it."""
+    return max(1, offered_bytes // MIB // _containers_mb(offer_of(properties), properties)[1])
 
 
 def _tasks_bytes(properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:

@@ -25,7 +25,7 @@ from assay.model.trial import memory_level
 from assay.model.value_bounds import ValueBounds
 
 MIB = 1 << 20
-_OFFERED = "yarn.nodemanager.resource.memory-mb"
+OFFERED = "yarn.nodemanager.resource.memory-mb"
 _OFFERED_CORES = "yarn.nodemanager.resource.cpu-vcores"
 _MOST = "yarn.scheduler.maximum-allocation-mb"
 MOST_CORES_OF_ONE = "yarn.scheduler.maximum-allocation-vcores"
@@ -121,7 +121,7 @@ class Offer(NamedTuple):
 def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) -> Offer:
     """What these properties offer; those that they lack are a cluster's of this `spec`, or Hadoop's defaults."""
     known = {**(_sizes(spec) if spec is not None else {}), **properties}
-    offered = requested(known, (_OFFERED, 8192))
+    offered = requested(known, (OFFERED, 8192))
     return Offer(
         offered, requested(known, (_OFFERED_CORES, 8)), requested(known, _STEP), requested(known, (_MOST, offered)),
         requested(known, (MOST_CORES_OF_ONE, MOST_CORES)),
@@ -131,7 +131,7 @@ def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) ->
 def _sizes(spec: EmbeddedSpec) -> dict[str, str]:
     offered = str(offered_mb(spec))
     return {
-        _OFFERED: offered,
+        OFFERED: offered,
         _OFFERED_CORES: str(spec.vcores),
         # A container asking for the default 1024 MB must fit a small NodeManager too.
         _MOST: offered,
@@ -166,7 +166,7 @@ def check_containers(
     beside = f"{masters} and one task take {at_once} MiB (each rounded up to {_STEP[0]}, {step} MiB)"
     smaller = "or smaller containers (`settings: small`)"
     if limit is not None:
-        least_mb = max(daemons_mb + largest, 0 if _OFFERED in properties else at_once)
+        least_mb = max(daemons_mb + largest, 0 if OFFERED in properties else at_once)
         if limit // MIB < least_mb:
             raise BadInputError(
                 f"a memory limit of {memory_level(limit)} is too small: the {len(daemons)} daemons take about "
@@ -183,12 +183,12 @@ def check_containers(
                 f"{request[0]} is {size}{unit}, and {bound} allows {allowed}{unit}: no such container could start; "
                 f"give at most {allowed}{unit}, or allow more", request[0], bound, "settings",
             )  # fmt: skip
-    offered = requested(properties, (_OFFERED, offered_mb(spec)))
+    offered = requested(properties, (OFFERED, offered_mb(spec)))
     if offered < at_once:
         names = (of_job.master[0], *dict(of_job.tasks))
         raise BadInputError(
             f"the NodeManager offers {offered} MiB, and {beside}: the job would never start; give at least "
-            f"{at_once} MiB, {smaller}", _OFFERED, _STEP[0], *names, "cluster", "settings",
+            f"{at_once} MiB, {smaller}", OFFERED, _STEP[0], *names, "cluster", "settings",
         )  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
     order = "one per task, in turn" if any(map(_takes_turns, nodes)) else "drawn at random for each file"
     limited = next((node.spec for node in nodes if node.spec.limit_memory_bytes is not None), None)
     return {
-        **({} if limited is None else {_OFFERED: str(offered_mb(limited))}),
+        **({} if limited is None else {OFFERED: str(offered_mb(limited))}),
         "local directories": order if several else "one",
     }
 
@@ -339,7 +339,7 @@ YARN = Service(
             ),
             ValueBounds(1),
         ),
-        **dict.fromkeys((_OFFERED, _OFFERED_CORES), ValueBounds(1, besides=("-1",))),
+        **dict.fromkeys((OFFERED, _OFFERED_CORES), ValueBounds(1, besides=("-1",))),
     },
     reserved=frozenset(
         {

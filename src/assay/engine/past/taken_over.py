@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from assay.engine.mapreduce_service import TASK_BYTES, offered_for, tasks_within
+from assay.engine.yarn import OFFERED
+
 _SLOW_START, _USUAL_SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps", "0.05"
 _COMPRESS, _CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
 _UNCHANGED = (_SLOW_START, _COMPRESS, _CODEC, "mapreduce.task.io.sort.factor")
@@ -10,7 +13,6 @@ _UNCHANGED = (_SLOW_START, _COMPRESS, _CODEC, "mapreduce.task.io.sort.factor")
 _BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
-_CONTAINERS_MB = "yarn.nodemanager.resource.memory-mb"
 USUAL_CONTAINER_BYTES = 8 << 30
 """What yarn-default.xml offers where the site says nothing, or says -1 without looking for the machine's memory."""
 
@@ -68,7 +70,29 @@ def for_sample(
     return TakenOver(properties, replaced)
 
 
+def tasks_on_drive(tasks: float | None, drives: int, properties: Mapping[str, str], memory_bytes: float) -> TakenOver:
+    """What has as many tasks at once share a test's drive as share one of today's `drives` of a node that runs `tasks`.
+
+    `properties` are those that a user sets: nothing, where these say it. No more than `memory_bytes` have room for.
+    """
+    if OFFERED in properties:
+        return TakenOver({})
+    if tasks is None:
+        unknown = "how many tasks share a drive on your nodes is not known; --tasks says how many a node runs at once"
+        return TakenOver({}, unknown)
+    share = max(1, round(tasks / drives))
+    number = max(1, min(share, int(memory_bytes // TASK_BYTES)))
+    fewer = "" if number == share else f", of which this machine has memory for {number}"
+    text = f"{share} tasks at once share one of today's drives on your nodes{fewer}"
+    return TakenOver(offered_for(number, properties), text)
+
+
+def tasks_of_node(of_containers: int | None, site: Mapping[str, str]) -> int | None:
+    """How many tasks of the site's size fit at once into what containers may take; None where either is not known."""
+    return tasks_within(of_containers, site) if of_containers and site else None
+
+
 def container_bytes(settings: Mapping[str, str]) -> int | None:
     """How much of a node's memory containers may take; None where the settings don't say it."""
-    offered = settings.get(_CONTAINERS_MB, "")
+    offered = settings.get(OFFERED, "")
     return int(offered) << 20 if offered.isdecimal() else None
