@@ -55,12 +55,12 @@ DEVICES = {
     "like-a-disk": Throttle(mb_s=120, iops=200),
     "like-a-sata-ssd": Throttle(mb_s=500, iops=20_000),
     "slowing-down": Throttle(mb_s=250, iops=10_000, fast_bytes=600_000_000, slow_mb_s=60),
-    "slow-disk": Throttle(mb_s=40, iops=400),
-    "slow-ssd": Throttle(mb_s=130, iops=5_000),
+    "slow-disk": Throttle(mb_s=15, iops=150),
+    "slow-ssd": Throttle(mb_s=60, iops=2_500),
     UNLIMITED: Throttle(mb_s=0, iops=0),
 }
 """One in the range of hard disks, one in that of SATA SSDs, and one whose fast writes end within a small job; two that
-are as slow beside two processors as a disk and an SSD are beside eight, and one without limits to compare them with."""
+are as slow beside two processors as a disk and an SSD beside sixteen, and one without limits to compare them with."""
 
 
 def run(*command: str) -> str:
@@ -177,13 +177,15 @@ def main() -> int:
     if unknown := set(names) - DEVICES.keys():
         parser.error(f"unknown devices {', '.join(sorted(unknown))}; there are {', '.join(DEVICES)}")
     check()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with ExitStack() as scope:
         points = {
             name: scope.enter_context(throttled(DEVICES[name], arguments.place, arguments.hold_back << 20))
             for name in names
         }
-        return subprocess.run([placed(word, points) for word in arguments.command], check=False).returncode
+        command = subprocess.Popen([placed(word, points) for word in arguments.command])
+        signal.signal(signal.SIGINT, lambda *_: None)  # the terminal tells the command, which must let go first
+        signal.signal(signal.SIGTERM, lambda *_: command.terminate())
+        return command.wait()
 
 
 def placed(word: str, points: Mapping[str, Path]) -> str:
