@@ -21,6 +21,7 @@ NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "predict", "doctor", "cluster"
 SUMMARIES = {
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
+    "compare-histories": "Tell whether a change of drives helped, by the jobs that recur before and after it.",
     "compare-nodes": "Compare the tasks that ran on one node, such as one with an SSD, with those on the others.",
     "data": "List, download, generate and check graphs.",
     "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",

@@ -164,7 +164,7 @@ def triage(
     web = BoundedWeb(bounds=_BOUNDS, authorize=login_for(cluster))
     try:
         with reading_progress(output.progress) as bar:
-            jobs = list(_read(histories := find_histories(history, since, cluster, web, bar), bar))
+            jobs = list(read_jobs(histories := find_histories(history, since, cluster, web, bar), bar))
             named = sum(of.number for of in set(by_role.values())) if drives else 0
             busy = read_sar(sar_files, measurable(jobs, "--sar")) if sar else _ask(prometheus, jobs, web, bar)
     finally:
@@ -349,7 +349,8 @@ def hadoop_client(option: str, cluster: Path | None) -> HadoopFs:
     return HadoopFs(Path(command), {**os.environ, **named})
 
 
-def _read(histories: Histories, bar: Progress) -> Iterator[PastJob]:
+def read_jobs(histories: Histories, bar: Progress) -> Iterator[PastJob]:
+    """Their jobs, with a bar that shows how many are read."""
     task = bar.add_task("reading histories", total=histories.total)
     for job in histories.jobs:
         yield job
