@@ -1,9 +1,9 @@
-"""Whether `assay compare-histories` is right about known effects: `python benchmarks/compare_histories.py [--sites 400]`.
+"""Whether `assay compare-histories` is right about known effects.
 
 A made site has twenty jobs of very different sizes, half of which the change touches; the others are its controls. All
-jobs of a night share a disturbance, and each run has noise of its own, whose tails are heavy (Student's t with 4 degrees
-of freedom). Inputs differ from night to night, and times follow them by a slope of the job's own. From the nights
-before to those after, all jobs may drift and all inputs grow. A run in twenty is missing.
+jobs of a night share a disturbance, and each run has noise of its own, whose tails are heavy (Student's t with 4
+degrees of freedom). Inputs differ from night to night, and times follow them by a slope of the job's own. From the
+nights before to those after, all jobs may drift and all inputs grow. A run in twenty is missing.
 
 Promised is, within two standard errors of so many sites (else the exit code is 1):
 
@@ -21,6 +21,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import product
 from math import exp, log
 from pathlib import Path
@@ -49,7 +50,7 @@ SHARED, SIZES, VARIES, SLOPES = 0.5, 1.0, 0.1, (0.4, 1.0)
 how much of its input's growth a time follows."""
 COVERED, MOST_CLAIMED = (0.93, 0.97), 0.05
 WORTH = 0.1
-DAY_MS, HISTORY_NOISE = 86_400_000, 0.05
+DAY_MS = 86_400_000
 COLUMNS = (
     "drift", "input", "nights", "intervals that hold the truth", "*helped* without effect", "any job *helped*",
     "intervals of the plain ratio", "plain ratio *helped*",
@@ -67,6 +68,9 @@ class Case(NamedTuple):
     nights: int
     drift: float
     grown: float
+
+
+OF_HISTORIES = Case(SAVED[-1], NOISES[0], NIGHTS[0], DRIFT, GROWN)
 
 
 def factors(case: Case, source: np.random.Generator) -> tuple[Array, Array]:
@@ -149,8 +153,8 @@ def error_of(share: float, count: int) -> float:
 
 
 def of_histories(sites: int, folder: Path) -> Row:
-    """Sites that are written as histories and read again: a change that saves 30 %, drift, and grown input."""
-    case = Case(SAVED[-1], HISTORY_NOISE, NIGHTS[0], DRIFT, GROWN)
+    """Sites that are written as histories and read again, where triage's bound chooses the controls."""
+    case = OF_HISTORIES
     drives = DriveSite(drives_by_role("12xhdd", find_installation().profiles), 16)
     counts = dict.fromkeys(("covered", "helped", "controls right"), 0)
     for number in range(sites):
@@ -160,12 +164,16 @@ def of_histories(sites: int, folder: Path) -> Row:
         jobs = list(in_folder(place, 0, lambda _: None).jobs)
         answer = change_of(jobs, changed_ms, drives, WORTH)
         counts["controls right"] += {row.job for row in answer.jobs if row.control} == {
-            f"job {chr(97 + job)}" for job in range(TOUCHED, JOBS)
+            _name(job) for job in range(TOUCHED, JOBS)
         }
         if answer.total:
             counts["covered"] += 1 - case.saved in answer.total.interval
             counts["helped"] += answer.total.verdict is ChangeVerdict.HELPED
     return {"sites": sites, **case._asdict(), **{name: round(count / sites, 4) for name, count in counts.items()}}
+
+
+def _name(job: int) -> str:
+    return f"{'sort' if job < TOUCHED else 'train'} {chr(97 + job)}"
 
 
 def write_site(folder: Path, case: Case, source: np.random.Generator) -> int:
@@ -175,11 +183,13 @@ def write_site(folder: Path, case: Case, source: np.random.Generator) -> int:
     for (job, night), factor in np.ndenumerate(np.exp(times)):
         touched = job < TOUCHED
         read = round(exp(log_bytes[job, night]) / (1 if touched else 20))
+        moved = read if touched else read // 100
+        submitted_ms = began_ms + int(night) * DAY_MS + int(job) * 600_000
         made = MadeJob(
-            number=100 * night + job, name=f"job {chr(97 + job)} run {night}", maps=24, reduces=6, nodes=12, slots=192,
-            map_ms=round(300_000 * factor), reduce_ms=round(300_000 * factor), cpu=0.3 if touched else 0.97,
-            submitted_ms=began_ms + night * DAY_MS + job * 600_000, read_bytes=read,
-            map_output_bytes=read if touched else read // 100, written_bytes=read if touched else read // 100,
+            number=100 * int(night) + int(job), name=f"{_name(job)} {datetime.fromtimestamp(submitted_ms / 1000, UTC):%F}",
+            maps=24, reduces=6, nodes=12, slots=192, map_ms=round(300_000 * factor), reduce_ms=round(300_000 * factor),
+            cpu=0.3 if touched else 0.97, submitted_ms=submitted_ms, read_bytes=read, map_output_bytes=moved,
+            written_bytes=moved,
         )  # fmt: skip
         write_history(folder, made, "binary", {"dfs.replication": "3"})
     return began_ms + case.nights * DAY_MS - DAY_MS // 4

@@ -112,11 +112,11 @@ def printed(name: str, *command: str) -> list[str]:
         return output_of(run.parents[1], "80", *command, f"runs/{name}")
 
 
-def output_of(folder: Path, columns: str, *command: str) -> list[str]:
-    """What a command of Python prints in a folder, by lines."""
+def output_of(folder: Path, columns: str, *command: str, **variables: str) -> list[str]:
+    """What a command of Python prints in a folder, by lines, with some variables of its environment."""
     environment = {
         **os.environ, "COLUMNS": columns, "ASSAY_COMMAND": "./assay", "ASSAY_ROOT": str(ROOT),
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "extras")]), **variables,
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, *command], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, encoding="utf-8"

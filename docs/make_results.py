@@ -12,10 +12,13 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from statistics import fmean, stdev
 
+import numpy as np
+from benchmarks import compare_histories as compared
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
@@ -383,6 +386,22 @@ def known_effects() -> str:
     return "\n".join(markdown(json.loads((ROOT / "benchmarks" / "known-effects.json").read_text(encoding="utf-8"))))
 
 
+def compare_histories() -> str:
+    """The tables of `benchmarks/compare_histories.py`, as it wrote them beside itself."""
+    return "\n".join(compared.markdown(json.loads(compared.FILE.read_text(encoding="utf-8"))))
+
+
+def compare_histories_example() -> str:
+    """What `assay compare-histories` prints of a site that the benchmark makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = Path(folder, "done")
+        done.mkdir()
+        changed_ms = compared.write_site(done, compared.OF_HISTORIES, np.random.default_rng(1))
+        changed = datetime.fromtimestamp(changed_ms / 1000, UTC)
+        words = ("--history", "done", "--changed", f"{changed:%Y-%m-%dT%H:%M}", "--drives", "12xhdd", "--cores", "16")
+        return _listing(output_of(Path(folder), "110", "-m", "assay", "compare-histories", *words, TZ="UTC"))
+
+
 def kept_triage_cases() -> list[Case]:
     """What `benchmarks/triage_truth.py --json` wrote beside itself."""
     kept = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
@@ -548,6 +567,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "older conditions": older_conditions,
     "a a": a_a,
     "known effects": known_effects,
+    "compare histories": compare_histories,
+    "compare histories example": compare_histories_example,
     "likely": likely,
     "likely verdicts": likely_verdicts,
     "likely without emulation": likely_without_emulation,

@@ -174,6 +174,7 @@ print(json.dumps(said))
 FORMATS = ("html", "md", "csv", "json")
 FIRST_STEPS = {
     "compare": ["compare run again"],
+    "compare-histories": ["compare-histories --history done --changed 2026-11-20"],
     "compare-nodes": ["compare-nodes worker-1 --history done"],
     "data check": ["data check graph.txt"],
     "data get": ["data get brightkite"],
@@ -190,8 +191,11 @@ FIRST_STEPS = {
     "workloads show": ["workloads show triangles"],
 }
 """Of each command that needs Python alone: what makes it do its work."""
-REFUSED = {"data get brightkite": 2, "studies run": 2, "triage --history http://127.0.0.1:9": 2}
-"""There is no network, and the run is none of a study."""
+REFUSED = {
+    "compare-histories --history done --changed 2026-11-20": 2, "data get brightkite": 2, "studies run": 2,
+    "triage --history http://127.0.0.1:9": 2,
+}  # fmt: skip
+"""There is no network, the histories are of one night, and the run is none of a study."""
 NOT_TRIED = {"memory hold"}
 """It would take the machine's free memory."""
 

@@ -22,7 +22,7 @@ from assay.triage.changed import Change, HistoriesChange, JobChange, Ratio, chan
 from assay.triage.drives import HOW, drives_by_role
 from assay.triage.ranking import DriveSite
 
-MOST_ROWS, MOST_REMARKS, MOST_STAGES = 20, 5, 2
+MOST_ROWS, MOST_REMARKS, MOST_STAGES = 16, 4, 2
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
