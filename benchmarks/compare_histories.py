@@ -185,8 +185,9 @@ def write_site(folder: Path, case: Case, source: np.random.Generator) -> int:
         read = round(exp(log_bytes[job, night]) / (1 if touched else 20))
         moved = read if touched else read // 100
         submitted_ms = began_ms + int(night) * DAY_MS + int(job) * 600_000
+        day = datetime.fromtimestamp(submitted_ms / 1000, UTC).date()
         made = MadeJob(
-            number=100 * int(night) + int(job), name=f"{_name(job)} {datetime.fromtimestamp(submitted_ms / 1000, UTC):%F}",
+            number=100 * int(night) + int(job), name=f"{_name(job)} {day}",
             maps=24, reduces=6, nodes=12, slots=192, map_ms=round(300_000 * factor), reduce_ms=round(300_000 * factor),
             cpu=0.3 if touched else 0.97, submitted_ms=submitted_ms, read_bytes=read, map_output_bytes=moved,
             written_bytes=moved,
