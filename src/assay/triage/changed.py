@@ -348,7 +348,7 @@ def _answer(
     touched = {name: adjusted.row(place[name]) for name in compared if name not in controls}
     changes = _changes(touched, worth, unseen, controlled=bool(controls))
     changes |= _changes({name: adjusted.drift(place[name]) for name in controls}, worth, 0.0, controlled=True)
-    remarks += _odd_controls({name: adjusted.row(place[name]) for name in controls})
+    remarks += _odd_control({name: adjusted.row(place[name]) for name in controls}, worth)
     stages: dict[str, dict[str, Ratio]] = {}
     for (name, stage), row in rows.places.items():
         if stage and (effect := adjusted.row(row)):
@@ -411,12 +411,19 @@ def _changes(
     return changes
 
 
-def _odd_controls(effects: Mapping[str, Effect | None]) -> Iterator[str]:
-    """The controls that changed beside the others."""
-    judged = _changes(effects, 0.0, 0.0, controlled=True) if len(effects) >= _LEAST_ODD else {}
-    for name, change in judged.items():
-        if change and change.verdict in {ChangeVerdict.HELPED, ChangeVerdict.LONGER}:
-            yield (
-                f"the control {name} takes {'less' if change.ratio < 1 else 'more'} time than before beside the other "
-                "controls, so something else changed in it; name the others with --control"
-            )
+def _odd_control(effects: Mapping[str, Effect | None], worth: float) -> Iterator[str]:
+    """The control that changed most beside the others, where that is much."""
+    judged = _changes(effects, worth, 0.0, controlled=True) if len(effects) >= _LEAST_ODD else {}
+    odd = {
+        name: change.ratio
+        for name, change in judged.items()
+        if change
+        and change.verdict in {ChangeVerdict.HELPED, ChangeVerdict.LONGER}
+        and abs(log(change.ratio)) > CONTROL_SHARE * worth
+    }
+    if odd:
+        name = max(odd, key=lambda control: abs(log(odd[control])))
+        yield (
+            f"the control {name} takes {'less' if odd[name] < 1 else 'more'} time than before beside the other controls, "
+            "so something else changed in it; name the others with --control"
+        )
