@@ -101,9 +101,7 @@ def plain(nights: JobNights) -> Contrast:
     sides = [sums[~nights.after], sums[nights.after]]
     means = [side.mean() for side in sides]
     squares = [side.var(ddof=1) / len(side) / mean**2 for side, mean in zip(sides, means, strict=True)]
-    freedom = sum(squares) ** 2 / sum(
-        square**2 / (len(side) - 1) for square, side in zip(squares, sides, strict=True)
-    )
+    freedom = sum(squares) ** 2 / sum(square**2 / (len(side) - 1) for square, side in zip(squares, sides, strict=True))
     return Contrast(log(means[1] / means[0]), sum(squares) ** 0.5, freedom)
 
 

@@ -130,7 +130,7 @@ def test_intervals_hold_the_truth_beside_drift_and_grown_input(saved):
 
 @pytest.mark.slow
 def test_drift_fools_the_plain_ratio_and_not_the_adjusted_one():
-    row = judged(Case(0.0, 0.05, 28, -0.05, 0.0), SITES, 1)
+    row = judged(Case(0.0, 0.05, 28, -0.1, 0.0), SITES, 1)
     assert row["plain helped"] > 0.5
     assert row["helped"] <= 0.05 + 2 * error_of(0.05, SITES)
 

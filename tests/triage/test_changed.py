@@ -106,8 +106,15 @@ def refusal(jobs, **more):
 
 
 def test_one_night_on_a_side_is_refused():
-    assert "there is one night before" in refusal(runs()[NIGHTS - 1 :])
-    assert "there is one night after" in refusal(runs(nights=NIGHTS + 1))
+    assert "there is 1 night before" in refusal(runs()[NIGHTS - 1 :])
+    assert "there is 1 night after" in refusal(runs(nights=NIGHTS + 1))
+    assert "there are 2 nights after" in refusal(runs(nights=NIGHTS + 2))
+
+
+def test_a_job_that_seldom_ran_is_left_out():
+    seldom = [run("report", night) for night in (0, 1, 4, 5, 6)]
+    answer = compared([*seldom, *runs("sort"), *runs("train", at_h=1)])
+    assert "1 job ran in fewer than 3 nights on a side of the change (report)" in answer.remarks
 
 
 def test_a_change_outside_the_histories_is_refused():
@@ -125,7 +132,7 @@ def test_a_renamed_job_is_in_no_comparison():
     assert "1 job ran only before the change, and may have been renamed then (old)" in answer.remarks
     assert "1 job ran only after the change, and may have been renamed then (new)" in answer.remarks
     text = refusal([*old, *new])
-    assert text.startswith("no job did the same in two nights or more on both sides of the change: 1 job ran only")
+    assert text.startswith("no job did the same in 3 nights or more on both sides of the change: 1 job ran only")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ class ChangedAt(Since):
     help="Histories from before the change and after it, as triage takes them; several may be named.",
 )  # fmt: skip
 @click.option(
-    "--changed", "changes", type=ChangedAt(), multiple=True, required=True,
+    "--changed", "changes", type=ChangedAt(), multiple=True, required=True, metavar="DATE",
     help="When the drives were changed: a date, for noon of that day, a time such as 2026-11-18T20:00, or 7d.",
 )  # fmt: skip
 @click.option(

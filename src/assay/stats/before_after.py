@@ -10,7 +10,8 @@ their own where their inputs hardly vary, each slope is drawn towards what all j
 middle: each as far as it is uncertain, by the variance of a number that lies anywhere from 0 to 1.
 
 Sources: B. Welch, The generalization of Student's problem when several different population variances are involved,
-Biometrika 34 (1947); R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7 (1986).
+Biometrika 34 (1947); R. DerSimonian and N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7
+(1986).
 """
 
 from enum import StrEnum
@@ -23,8 +24,8 @@ from assay.model.signature import Array
 from assay.stats.fit import Contrast
 from assay.stats.noise import ALPHA
 
-LEAST_NIGHTS = 2
-"""On either side of the change: one night has no spread."""
+LEAST_NIGHTS = 3
+"""On either side of the change: of two, the spread of some job among many is nearly nothing by chance."""
 MOST_NIGHTS = 60
 """Nobody waits for more."""
 _MIDDLE, _ANYWHERE = 0.5, 1 / 12
@@ -133,7 +134,7 @@ class Adjusted:
             )
 
     def row(self, row: int) -> Effect | None:
-        """The effect on one row; None where it has fewer than two nights, with controls in them, on a side."""
+        """The effect on one row; None where it has fewer than three nights, with controls in them, on a side."""
         return self._effect(self._only(row), self._left, self._controls)
 
     def drift(self, row: int | None = None) -> Effect | None:

@@ -214,8 +214,8 @@ def _check_nights(runs: Sequence[_Run], changed_ms: int) -> None:
             )
         if nights < LEAST_NIGHTS:
             raise BadInputError(
-                f"there is one night {side} {time_text(changed_ms)} ({span}), and how much nights differ takes two to "
-                f"tell; {cure}"
+                f"there {'is 1 night' if nights == 1 else f'are {nights} nights'} {side} {time_text(changed_ms)} "
+                f"({span}), and how much nights differ takes at least {LEAST_NIGHTS} to tell; {cure}"
             )
 
 
@@ -231,8 +231,8 @@ def _compared(by_job: Mapping[str, _Sides], remarks: list[str]) -> dict[str, _Si
     ]
     if not compared:
         raise BadInputError(
-            f"no job did the same in two nights or more on both sides of the change: {first_few(told, between='; ')}; "
-            "give --changed another date, or read histories of more nights"
+            f"no job did the same in {LEAST_NIGHTS} nights or more on both sides of the change: "
+            f"{first_few(told, between='; ')}; give --changed another date, or read histories of more nights"
         )
     remarks += told
     return compared
@@ -247,7 +247,7 @@ def _left_out(sides: _Sides) -> str:
         if not runs:
             return f"ran only {side} the change, and may have been renamed then"
     if min(len({run.night for run in side}) for side in sides) < LEAST_NIGHTS:
-        return "ran in only one night on a side of the change"
+        return f"ran in fewer than {LEAST_NIGHTS} nights on a side of the change"
     before, after = ([run.job.settings for run in side if run.job.settings] for side in sides)
     for name in sorted({name for settings in (*before, *after) for name in settings} - {"mapreduce.job.reduces"}):
         old, new = ({settings.get(name) for settings in side} for side in (before, after))
@@ -288,8 +288,9 @@ def _untouched(before: Sequence[PastJob], site: DriveSite, most: float, role: st
         if row.bound_share is None:
             continue
         share = row.roles.get(role, 0.0) / row.ran_s if role else row.bound_share
-        certain = role and row.role and not row.contradictions and share + row.polls_s / row.ran_s < most
-        if row.verdict is TriageVerdict.CANNOT_MATTER or certain:
+        others_s = row.polls_s + row.unexplained_s
+        counted = role and row.role and not row.unplaced_bytes and share + others_s / row.ran_s < most
+        if row.verdict is TriageVerdict.CANNOT_MATTER or counted:
             yield row.job, share
 
 
@@ -307,9 +308,9 @@ class _Rows:
         for name, sides in compared.items():
             known = all(map(all, sides.amounts("bytes read")))
             for run in (*sides.before, *sides.after):
-                seconds = Counter({"": run.job.ran_s})
+                seconds = {"": run.job.ran_s}
                 for stage in run.job.stages:
-                    seconds[stage.name] += stage.elapsed_ms / 1000
+                    seconds[stage.name] = seconds.get(stage.name, 0.0) + stage.elapsed_ms / 1000
                 for stage_name, stage_s in seconds.items():
                     self._add((name, stage_name), run.night, stage_s, run.job.whole.file_systems_read if known else 1)
         lengths_s, covered = [], []
@@ -351,7 +352,7 @@ def _answer(
     remarks += _odd_control({name: adjusted.row(place[name]) for name in controls}, worth)
     stages: dict[str, dict[str, Ratio]] = {}
     for (name, stage), row in rows.places.items():
-        if stage and (effect := adjusted.row(row)):
+        if stage and (effect := adjusted.drift(row) if name in controls else adjusted.row(row)):
             stages.setdefault(name, {})[stage] = _ratio(effect)
     seconds = {name: sum(run.job.ran_s for run in sides.before) / before for name, sides in compared.items()}
     weights = np.zeros(len(rows.places))
@@ -424,6 +425,6 @@ def _odd_control(effects: Mapping[str, Effect | None], worth: float) -> Iterator
     if odd:
         name = max(odd, key=lambda control: abs(log(odd[control])))
         yield (
-            f"the control {name} takes {'less' if odd[name] < 1 else 'more'} time than before beside the other controls, "
-            "so something else changed in it; name the others with --control"
+            f"the control {name} takes {'less' if odd[name] < 1 else 'more'} time than before beside the other "
+            "controls, so something else changed in it; name the others with --control"
         )
