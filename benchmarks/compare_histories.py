@@ -25,6 +25,7 @@ from datetime import UTC, datetime
 from itertools import product
 from math import exp, log
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,7 +209,10 @@ def _covered_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
         covered, plain_covered = ([row[name] for row in of_case] for name in ("covered", "plain covered"))
         claims = [[row[name] for row in of_case if not row["saved"]] for name in ("helped", "any", "plain helped")]
         helped, any_job, plain_helped = (f"at most {_share(max(of_claims))}" for of_claims in claims)
-        intervals, of_plain = (f"{_share(min(shares))} to {_share(max(shares))}" for shares in (covered, plain_covered))
+        intervals, of_plain = (
+            f"{_share(fmean(shares))} ({100 * min(shares):.0f} to {100 * max(shares):.0f})"
+            for shares in (covered, plain_covered)
+        )
         change = "none" if not drift else f"{percent(abs(drift))} {'longer' if drift > 0 else 'shorter'}"
         yield [change, f"{percent(grown)} more" if grown else "same", str(nights), intervals, helped, any_job, of_plain,
                plain_helped]  # fmt: skip
@@ -217,8 +221,8 @@ def _covered_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
 def _found_rows(rows: Sequence[Row]) -> Iterator[list[str]]:
     for noise, nights in product(NOISES, NIGHTS):
         alike = [row for row in rows if (row["noise"], row["nights"]) == (noise, nights)]
-        found = [[row["helped"] for row in alike if row["saved"] == saved] for saved in SAVED[1:]]
-        yield [percent(noise), str(nights), *(f"{_share(min(shares))} to {_share(max(shares))}" for shares in found)]
+        found = [fmean(row["helped"] for row in alike if row["saved"] == saved) for saved in SAVED[1:]]
+        yield [percent(noise), str(nights), *map(_share, found)]
 
 
 def histories_text(row: Row) -> str:

@@ -249,9 +249,9 @@ def _left_out(sides: _Sides) -> str:
     if min(len({run.night for run in side}) for side in sides) < LEAST_NIGHTS:
         return f"ran in fewer than {LEAST_NIGHTS} nights on a side of the change"
     before, after = ([run.job.settings for run in side if run.job.settings] for side in sides)
-    for name in sorted({name for settings in (*before, *after) for name in settings} - {"mapreduce.job.reduces"}):
+    for name in sorted({name for settings in (*before, *after) for name in settings}):
         old, new = ({settings.get(name) for settings in side} for side in (before, after))
-        if len(old) == len(new) == 1 and old != new:
+        if len(old) == len(new) == 1 and old != new and not name.endswith(".reduces"):
             return f"had {name} {old.pop() or 'not set'} before the change, and {new.pop() or 'not set'} after"
     read = _times_as_many(sides.amounts("bytes read"))
     if max(read, 1 / read) > _MOST_GROWN:
