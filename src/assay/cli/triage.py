@@ -28,6 +28,7 @@ from assay.cli.context import (
 )
 from assay.cli.report import emit
 from assay.engine.past import example as example_site
+from assay.engine.past.applications import read_applications
 from assay.engine.past.histories import Histories, merged
 from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
@@ -46,6 +47,7 @@ from assay.platform.existing import login_of
 from assay.report.words import print_line
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage.busy import DriveTimes, MeasuredDrives, measurable, too_short
+from assay.triage.coverage import coverage
 from assay.triage.drives import HOW, Drives, drives_by_role, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.folder import in_folder, in_hadoop
@@ -102,6 +104,10 @@ class Since(click.ParamType[int]):
     "be named.",
 )  # fmt: skip
 @click.option(
+    "--applications", type=UserPath(), metavar="FILE",
+    help="The ResourceManager's list of applications (the JSON of /ws/v1/cluster/apps), to say how much was read.",
+)  # fmt: skip
+@click.option(
     "--cluster",
     type=UserPath(),
     metavar="CONF_DIR",
@@ -134,9 +140,10 @@ class Since(click.ParamType[int]):
 @click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
 @output_options
 def triage(
-    history: tuple[str, ...], since: int, prometheus: str | None, sar: tuple[Path, ...], cluster: Path | None,
-    drives: str | None, cores: int | None, node_memory: int | None, container_memory: int | None, worth: float,
-    form: Form | None, out: Path | None, experiments: Path | None, *, example: bool, nameless: bool, output: Output,
+    history: tuple[str, ...], since: int, prometheus: str | None, sar: tuple[Path, ...], applications: Path | None,
+    cluster: Path | None, drives: str | None, cores: int | None, node_memory: int | None,
+    container_memory: int | None, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *,
+    example: bool, nameless: bool, output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what drives could save at most, and probably. Nothing is run or changed.
 
@@ -155,6 +162,7 @@ def triage(
         raise click.UsageError("name either --sar or --prometheus: both tell how busy the drives were")
     _check_targets(out, experiments)
     sar_files = files_of(sar)
+    listed = read_applications(applications) if applications else None
     if example:
         example_site.write_example(example_site.FOLDER)
         history, drives = (str(example_site.FOLDER),), drives or example_site.DRIVES
@@ -183,8 +191,12 @@ def triage(
     ]
     assumed += [*busy.remarks, *too_short(busy, measurable(jobs, busy.source))] if busy else ()
     answer = ranked(jobs, site, worth, drives_text(by_role), histories.older, assumed, histories.unread)
+    if listed is not None:
+        covered = coverage(listed, jobs, answer.summary.began_ms, answer.summary.ended_ms)
+        answer = answer.model_copy(update={"coverage": covered})
     places = [*typed_histories(history), *(["--cluster", str(cluster)] if cluster else [])]
     options = [word for file in sar for word in ("--sar", str(file))]
+    options += ["--applications", str(applications)] if applications else []
     options += _typed_options(since, prometheus, drives, typed_site, worth)
     threads = None if refuted_cores([job for job in jobs if job.counts], site.cores) else site.cores
     typed_again = TypedTriage(

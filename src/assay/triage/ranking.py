@@ -11,6 +11,7 @@ from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum_of
 from assay.model.base import Frozen
 from assay.triage.bounds import Busy, beside, bound_of, concurrency, drive_loads, most_moved
+from assay.triage.coverage import Coverage
 from assay.triage.drives import Drives
 from assay.triage.likely import Likely, added, likely_of
 from assay.triage.names import run_name
@@ -27,6 +28,7 @@ from assay.triage.reasons import (
     waits_decide,
     why_not,
 )
+from assay.triage.window import Window, window_of
 
 DECISIVE_SHARE = 0.9
 """The fewest jobs that hold so much of all that could be saved are the ones that decide."""
@@ -262,10 +264,15 @@ class Batch(Frozen):
 
 
 class Triage(Frozen):
-    """The answer: the batch, and its jobs, those first that may matter and would probably save most."""
+    """The answer: the batch, and its jobs, those first that may matter and would probably save most.
+
+    Beside them the batch windows, and how much of what the cluster ran was read, if that is known.
+    """
 
     summary: Batch
     rows: tuple[JobRow, ...]
+    window: Window | None = None
+    coverage: Coverage | None = None
 
 
 class DriveSite(NamedTuple):
@@ -285,20 +292,31 @@ def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow
 
     Among these, by what is likely to be saved; where that is not known, last, by what could be.
     """
+    return _rows(jobs, bounded_runs(jobs, site), worth)
+
+
+def bounded_runs(jobs: Sequence[PastJob], site: DriveSite) -> list[BoundedRun]:
+    """The runs that count, each with its bound and what is likely."""
     whole = [job for job in jobs if job.counts]
     loads = beside(whole, [drive_loads(job, site.drives) for job in whole])
     cores = None if refuted_cores(whole, site.cores) else site.cores
-    bounded: dict[str, list[BoundedRun]] = {}
+    bounded = []
     for job, beside_s in zip(whole, loads, strict=True):
         busy = site.busy(job) if site.busy else None
         bound = bound_of(job, site.drives, beside_s=beside_s, cores=cores, busy=busy)
-        bounded.setdefault(run_name(job), []).append(
-            BoundedRun(job, bound, busy, likely_of(job, bound, site.drives, busy, site.cache_bytes))
-        )
+        likely = likely_of(job, bound, site.drives, busy, site.cache_bytes)
+        bounded.append(BoundedRun(job, bound, busy, likely))
+    return bounded
+
+
+def _rows(jobs: Sequence[PastJob], every: Iterable[BoundedRun], worth: float) -> list[JobRow]:
+    bounded: dict[str, list[BoundedRun]] = {}
+    for run in every:
+        bounded.setdefault(run_name(run.job), []).append(run)
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
         runs.setdefault(run_name(job), []).append(job)
-    total_ms = max(1, sum(job.whole.task_ms for job in whole))
+    total_ms = max(1, sum(job.whole.task_ms for job in jobs if job.counts))
     rows = [_row(name, all_runs, bounded.get(name, []), total_ms, worth) for name, all_runs in runs.items()]
     return sorted(rows, key=_rank)
 
@@ -452,7 +470,8 @@ def triage(
     copies = len(jobs)
     jobs = distinct(jobs)
     copies -= len(jobs)
-    rows = judge(jobs, site, worth)
+    bounded = bounded_runs(jobs, site)
+    rows = _rows(jobs, bounded, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
     may = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER]
@@ -477,7 +496,9 @@ def triage(
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole, site)),
         unread=tuple(UnreadFile(file=file, reason=reason) for file, reason in unread),
     )  # fmt: skip
-    return Triage(summary=summary, rows=tuple(rows))
+    known = {row.job for row in rows if row.bound_s is not None}
+    window = window_of(bounded, (job for job in jobs if not job.counts), known)
+    return Triage(summary=summary, rows=tuple(rows), window=window)
 
 
 def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:

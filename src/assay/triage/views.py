@@ -16,9 +16,12 @@ from assay.report.columns import Column, fitting, layout_table
 from assay.report.templates import template
 from assay.report.values import csv_lines
 from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
+from assay.triage.coverage import coverage_words
 from assay.triage.names import numbered
 from assay.triage.ranking import Batch, CheaperChange, JobRow, NextCommand, Triage, TriageVerdict, UnreadFile
 from assay.triage.reasons import SESSION_SHARE
+from assay.triage.timeline import window_picture
+from assay.triage.window import anonymous_window, window_words
 
 SHOWN = 12
 """Rows on a terminal, of which the page has all."""
@@ -53,7 +56,8 @@ def anonymous(answer: Triage) -> Triage:
         for number, of_file in enumerate(answer.summary.unread, 1)
     )
     summary = answer.summary.model_copy(update={"deciding": deciding, "unread": unread})
-    return Triage(summary=summary, rows=rows)
+    window = anonymous_window(answer.window, names)
+    return Triage(summary=summary, rows=rows, window=window, coverage=answer.coverage)
 
 
 def headline(summary: Batch) -> str:
@@ -91,6 +95,7 @@ def sums(answer: Triage) -> Iterator[str]:
     more = len(summary.deciding) - len(names)
     if names:
         yield f"Nine tenths of what may matter: {', '.join(names)}{f' and {more} more' if more else ''}."
+    yield from window_words(answer.window, _short)
     yield (
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
@@ -117,6 +122,8 @@ def sums(answer: Triage) -> Iterator[str]:
         older = f"{summary.older:,} older files were left out" if summary.older else ""
         copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
+    if answer.coverage is not None:
+        yield f"{coverage_words(answer.coverage)}."
 
 
 def _probable(answer: Triage) -> Iterator[str]:
@@ -357,6 +364,7 @@ def page(answer: Triage, following: Sequence[NextCommand] = ()) -> str:
         data="",
         headline=headline(answer.summary),
         sums=list(sums(answer)),
+        picture=window_picture(answer.window),
         summary=answer.summary,
         following=following,
         columns=columns(rows, names),

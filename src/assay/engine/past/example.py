@@ -1,4 +1,4 @@
-"""A made site to try triage on: forty jobs on twelve nodes, seven nights each."""
+"""A made site to try triage on: forty jobs on twelve nodes, seven nights each; the heavy ones run one after another."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +13,8 @@ _MIB, _GIB = 1 << 20, 1 << 30
 _DAY_MS = 86_400_000
 _BEGAN_MS = MadeJob().submitted_ms + _DAY_MS // 3
 """In the middle of a day in most time zones."""
+_HEAVY_AFTER_MS, _FOLLOWS_MS = 13 * 900_000, 20_000
+"""How long after the first of a night's jobs the heavy ones begin, and each of these after the one before it."""
 _HEAVY = ("nightly sort", "sessions", "join clicks")
 _STEADY = tuple(f"{verb} {data}" for verb in ("report", "score", "index", "train", "check") for data in
                 ("customers", "orders", "clicks", "stock", "prices", "mails", "logs"))  # fmt: skip
@@ -30,6 +32,7 @@ def write_example(folder: Path) -> None:
 def _jobs() -> Iterator[MadeJob]:
     """All runs of all jobs."""
     for night in range(7):
+        heavy_ms = _BEGAN_MS + night * _DAY_MS + _HEAVY_AFTER_MS
         for place, name in enumerate((*_HEAVY, *_STEADY, *_SHORT)):
             number = night * 100 + place + 1
             made = MadeJob(
@@ -38,10 +41,13 @@ def _jobs() -> Iterator[MadeJob]:
             )  # fmt: skip
             if name in _HEAVY:
                 size = 200 * _GIB // (place + 1)
-                yield made._replace(
-                    maps=size // (512 * _MIB), reduces=48, map_ms=40_000, reduce_ms=900_000 // (place + 1), cpu=0.3,
-                    read_bytes=size, map_output_bytes=size, written_bytes=size, spills=2,
+                heavy = made._replace(
+                    submitted_ms=heavy_ms, maps=size // (512 * _MIB), reduces=48, map_ms=40_000,
+                    reduce_ms=900_000 // (place + 1), cpu=0.3, read_bytes=size, map_output_bytes=size,
+                    written_bytes=size, spills=2,
                 )  # fmt: skip
+                heavy_ms = heavy.finished_ms + _FOLLOWS_MS
+                yield heavy
             elif name in _STEADY:
                 yield made._replace(
                     maps=24, reduces=6, map_ms=180_000, reduce_ms=60_000 + 1000 * place, cpu=0.97,
@@ -49,6 +55,6 @@ def _jobs() -> Iterator[MadeJob]:
                 )  # fmt: skip
             else:
                 yield made._replace(
-                    submitted_ms=_BEGAN_MS + night * _DAY_MS + _DAY_MS // 5 + place * 60_000, map_ms=9000,
+                    submitted_ms=_BEGAN_MS + night * _DAY_MS + _DAY_MS // 12 + place * 60_000, map_ms=9000,
                     reduce_ms=5000, cpu=0.6, read_bytes=40 * _MIB, map_output_bytes=_MIB,
                 )  # fmt: skip
