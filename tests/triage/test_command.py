@@ -472,6 +472,38 @@ def test_what_is_not_read_is_said_on_the_screen_the_page_and_in_json(site, tmp_p
         assert hidden not in page
 
 
+def test_how_much_of_what_the_cluster_ran_was_read_is_said_everywhere(site, tmp_path):
+    id_of = HEAVY.id.replace("job", "application")
+    times = {"startedTime": HEAVY.started_ms, "finishedTime": HEAVY.finished_ms, "elapsedTime": 1}
+    listed = [
+        {"id": name, "applicationType": kind, "vcoreSeconds": 3600, **times}
+        for name, kind in ((id_of, "MAPREDUCE"), ("application_1_9", "Apache Flink"))
+    ]
+    (tmp_path / "apps.json").write_text(json.dumps({"apps": {"app": listed}}))
+    words = ("triage", "--history", site, "--applications", "apps.json")
+    said = "Containers held a core for 2 h 00 min, of which 1 h 00 min are in histories; not read: 1 h 00 min of Apache Flink."
+    _, text = assay(*words)
+    assert said in " ".join(text.split())
+    assert said in (tmp_path / "triage.html").read_text()
+    assert next_words(text, "Or")[3:5] == ["--applications", "apps.json"]
+    answer = json.loads(assay(*words, "--json")[1])
+    assert answer["coverage"] == {"core_s": 7200, "read_s": 3600, "not_read_s": {"Apache Flink": 3600}}
+    assert json.loads(assay(*words[:3], "--json")[1])["coverage"] is None
+    (tmp_path / "apps.json").write_text("<apps/>")
+    with pytest.raises(BadInputError, match="--applications apps.json is no list of applications"):
+        assay("triage", "--history", "none", "--applications", "apps.json")
+
+
+def test_the_batch_window_is_on_the_screen_the_page_and_in_json(site, tmp_path):
+    _, text = assay("triage", "--history", site)
+    assert re.search(r"^Batch window: \d:\d\d min in the longest of 2 nights \(", text, re.MULTILINE)
+    assert "<h2" in (tmp_path / "triage.html").read_text().partition("The batch window")[0]
+    window = json.loads(assay("triage", "--history", site, "--json")[1])["window"]
+    assert [night["runs"] for night in window["nights"]] == [5, 1]
+    assert len(window["runs"]) == 5
+    assert {"chain", "bound_s", "jobs_bound_s", "likely_s"} < {*window["nights"][0]}
+
+
 def test_sessions_of_two_users_are_two_jobs(site):
     for number, user in enumerate(("e12345", "e12346")):
         log = MadeApplication(number=number, name="Spark shell", user=user, stages=(MadeStage(),))

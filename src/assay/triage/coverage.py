@@ -20,9 +20,7 @@ class Coverage(Frozen):
     """Of the others by their kind, the largest first."""
 
 
-def coverage(
-    applications: Iterable[Application], jobs: Iterable[PastJob], began_ms: int, ended_ms: int
-) -> Coverage:
+def coverage(applications: Iterable[Application], jobs: Iterable[PastJob], began_ms: int, ended_ms: int) -> Coverage:
     """How much of what applications held between two times is in histories."""
     read = {application_id(job) for job in jobs}
     read_s, not_read_s = 0.0, dict[str, float]()

@@ -496,8 +496,8 @@ def triage(
         worth=worth, drives=drives, assumed=(*assumed, *_assumed(whole, site)),
         unread=tuple(UnreadFile(file=file, reason=reason) for file, reason in unread),
     )  # fmt: skip
-    known = {row.job for row in rows if row.bound_s is not None}
-    window = window_of(bounded, (job for job in jobs if not job.counts), known)
+    with_bound = {row.job for row in rows if row.bound_s is not None}
+    window = window_of(bounded, (job for job in jobs if not job.counts), with_bound)
     return Triage(summary=summary, rows=tuple(rows), window=window)
 
 

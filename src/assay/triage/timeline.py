@@ -34,11 +34,11 @@ def window_picture(window: Window | None) -> Picture | None:
         return None
     night, jobs = window.longest_night, _shown_jobs(window.runs)
     more = len({run.job for run in window.runs}) - len(jobs)
+    among = f"The longest of {len(window.nights):,} nights" if len(window.nights) > 1 else "All runs"
     sentences = [
-        f"{f'The longest of {len(window.nights):,} nights' if len(window.nights) > 1 else 'All runs'}, {span_text(night)}.",
-        "Frames and bold names are the critical chain, as far as times tell it.",
+        f"{among}, {span_text(night)}.", "Frames and bold names are the critical chain, as far as times tell it.",
         "The right end of a bar is as long as what drives could save of the run, wherever in the run that is.",
-        f"{more:,} more job{'' if more == 1 else 's'} of that night {'is' if more == 1 else 'are'} not drawn." if more else "",
+        f"Jobs of that night that are not drawn: {more:,}." if more else "",
         f"Left out everywhere: {window.left_out:,} sessions or runs of a day or longer." if window.left_out else "",
     ]  # fmt: skip
     return Picture(_Timeline(night, jobs).drawn(), " ".join(filter(None, sentences)))
@@ -85,7 +85,7 @@ class _Timeline:
 
     def _legend(self) -> str:
         runs = [run for runs in self._jobs.values() for run in runs]
-        marks = [("run", _PLAIN), ("at most saved by drives", _STORAGE)]
+        marks = [("run", _PLAIN), ("saved by drives, at most", _STORAGE)]
         marks += [("probably saved", _LIKELY)] if any(run.likely_s for run in runs) else []
         marks += [("not known", _UNKNOWN)] if any(run.bound_s is None for run in runs) else []
         return f'<text x="{self._left:.1f}" y="16">{svg.marks(marks, svg.EDGE)}</text>'
@@ -140,10 +140,10 @@ class _Timeline:
         bound_s = self._night.bound_s
         if round(bound_s):
             x = self._x(self._night.ended_ms - 1000 * bound_s)
-            line = f"M{x:.1f},{_TOP_PX - 6}V{self._bottom + 26}"
+            line = f"M{x:.1f},{_TOP_PX - 6}V{self._bottom}m0,25v12"
             yield f'<path d="{line}" stroke="{svg.INK}" stroke-width="1.5" stroke-dasharray="5 3"/>'
             words = f"with other drives at most {duration_text(bound_s)} earlier"
-            yield svg.text(x + 4, self._bottom + 37, words, 'text-anchor="end"')
+            yield svg.text(x - 5, self._bottom + 36, words, 'text-anchor="end"')
 
 
 def _told(job: str, runs: Sequence[WindowRun]) -> str:

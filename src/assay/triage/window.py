@@ -18,7 +18,7 @@ from assay.triage.names import run_name
 from assay.triage.reasons import BoundedRun
 
 LATEST_FOLLOWER_MS = 300_000
-"""A run that was submitted so much later than another ended does not follow on it: schedulers look every few minutes."""
+"""A run that was submitted so long after the end of another does not follow on it: schedulers look every minute."""
 _CLOCKS_MS = 5000
 """A run may begin so much before the end on which it follows: clocks of nodes differ."""
 _DAY_MS, _HOUR_MS = 86_400_000, 3_600_000
@@ -73,7 +73,7 @@ class Night(Frozen):
     runs: int
     """Runs that began in that night."""
     chain: tuple[str, ...]
-    """The jobs of its critical chain, in their order: each followed on the one before it, and the last one ended last."""
+    """The jobs of its critical chain, in their order: each followed on the one before it, and the last ended last."""
     chain_began_ms: int
     """When the first of them began."""
     unknown: int
@@ -81,7 +81,7 @@ class Night(Frozen):
     bound_s: float
     """The most by which drives could shorten the window, without what is not known."""
     likely_s: float | None
-    """By how much drives without delay would probably shorten it; null unless that is known of all runs with a bound."""
+    """By how much drives without delay would probably shorten it; null unless known of all runs with a bound."""
     jobs_bound_s: float
     """The most that drives could save of all runs, added up."""
     jobs_likely_s: float | None
@@ -179,24 +179,21 @@ def window_words(window: Window | None, short: Callable[[str], str]) -> Iterator
     chain = first_few([short(job) for job in night.chain])
     runs = f"{night.unknown} run{'' if night.unknown == 1 else 's'}"
     unknown = f", without {runs} on the chain of which nothing is known" if night.unknown else ""
+    of_nights = f" in the longest of {len(window.nights):,} nights" if len(window.nights) > 1 else ""
     yield (
-        f"The batch window was {duration_text(night.length_s)}{_of_nights(window)}, {span_text(night)}. Its critical "
-        f"chain since {clock_text(night.chain_began_ms)}: {chain}. {_savings(night)}{unknown}."
+        f"Batch window: {duration_text(night.length_s)}{of_nights} ({span_text(night)}); critical chain since "
+        f"{clock_text(night.chain_began_ms)}: {chain}. {_savings(night)}{unknown}."
     )
 
 
-def _of_nights(window: Window) -> str:
-    return f" in the longest of {len(window.nights):,} nights" if len(window.nights) > 1 else ""
-
-
 def _savings(night: Night) -> str:
-    window, jobs = (f"at most {duration_text(bound_s)}" for bound_s in (night.bound_s, night.jobs_bound_s))
+    most, jobs_most = duration_text(night.bound_s), duration_text(night.jobs_bound_s)
     if night.likely_s is None or night.jobs_likely_s is None:
-        return f"Other drives could shorten it by {window}, and its jobs by {jobs} in all"
+        return f"Drives could shorten it by at most {most} (its jobs: {jobs_most})"
     likely, jobs_likely = duration_text(night.likely_s), duration_text(night.jobs_likely_s)
     return (
-        f"Drives without delay would probably shorten it by {likely} ({window}), and its jobs by {jobs_likely} ({jobs}) "
-        "in all"
+        f"Drives without delay would probably shorten it by {likely}, at most {most} (its jobs: {jobs_likely}, at most "
+        f"{jobs_most})"
     )
 
 
@@ -281,7 +278,9 @@ def _without_clock_starts(nights: Sequence[_NightRuns], all_links: Sequence[Link
     def starts_by_clock(key: tuple[str, int], before: tuple[str, int]) -> bool:
         if (key, before) not in by_clock:
             both = [
-                (nights[number].zero, run, at[before][number]) for number, run in at[key].items() if number in at[before]
+                (nights[number].zero, run, at[before][number])
+                for number, run in at[key].items()
+                if number in at[before]
             ]
             starts_s = [(local_time(run.began_ms) - zero).total_seconds() for zero, run, _ in both]
             gaps_s = [(run.began_ms - earlier.ended_ms) / 1000 for _, run, earlier in both]

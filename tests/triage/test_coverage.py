@@ -1,0 +1,89 @@
+"""Proves how much of what a cluster ran is said to be in histories, and that what is no such list is refused."""
+
+import json
+
+import pytest
+
+from assay.engine.past.applications import Application, application_id, read_applications
+from assay.engine.past.job import unread
+from assay.model.errors import BadInputError
+from assay.triage.coverage import coverage, coverage_words
+
+HOUR = 3_600_000
+
+
+def entry(number=1, kind="MAPREDUCE", began_ms=HOUR, ended_ms=2 * HOUR, core_s=3600, **more):
+    """An application as the ResourceManager of Hadoop 3 lists it, with the fields that count."""
+    return {
+        "id": f"application_1795226383840_{number:04}", "user": "etl", "name": "n", "state": "FINISHED",
+        "applicationType": kind, "startedTime": began_ms, "finishedTime": ended_ms,
+        "elapsedTime": (ended_ms or 4 * HOUR) - began_ms, "vcoreSeconds": core_s, **more,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def listed(tmp_path):
+    def write(*entries):
+        file = tmp_path / "apps.json"
+        file.write_text(json.dumps({"apps": {"app": list(entries)}}))
+        return read_applications(file)
+
+    return write
+
+
+def test_what_histories_tell_of_and_what_they_do_not_by_kind(listed):
+    applications = listed(
+        entry(1, core_s=10 * 3600), entry(2, "SPARK", core_s=9 * 3600), entry(3, "Apache Flink", core_s=2 * 3600),
+        entry(4, "TEZ", core_s=1800), entry(5, "Apache Flink", core_s=600),
+    )  # fmt: skip
+    jobs = [unread("job_1795226383840_0001", "", ""), unread("application_1795226383840_0002", "", "")]
+    known = coverage(applications, jobs, 0, 10 * HOUR)
+    assert coverage_words(known) == (
+        "Containers held a core for 21 h 40 min, of which 19 h 00 min are in histories; not read: 2 h 10 min of Apache "
+        "Flink, 30:00 min of Tez"
+    )
+    assert known.core_s == known.read_s + sum(known.not_read_s.values())
+    assert "not read" not in coverage_words(coverage(applications[:2], jobs, 0, 10 * HOUR))
+
+
+def test_of_what_ran_beyond_the_histories_the_time_between_counts(listed):
+    applications = listed(entry(1), entry(2, began_ms=0, ended_ms=10 * HOUR, core_s=1000, kind="SPARK"))
+    assert coverage(applications, [], HOUR, 3 * HOUR).not_read_s == {"MapReduce": 3600, "Spark": 200}
+    nothing = coverage(applications, [], 11 * HOUR, 12 * HOUR)
+    assert coverage_words(nothing) == "The cluster's list names no application of these days"
+    # One that still runs has no end, and what it held until now.
+    (running,) = listed(entry(3, ended_ms=0))
+    assert running.ended_ms == 4 * HOUR
+
+
+def test_an_application_is_called_as_its_mapreduce_job_is():
+    assert application_id(unread("job_1_0042", "", "")) == "application_1_0042"
+    assert application_id(unread("local-17", "", "")) == "local-17"
+
+
+def test_what_nobody_may_see_counts_for_nothing(listed):
+    assert listed(entry(1, core_s=-1)) == [
+        Application("application_1795226383840_0001", "MapReduce", HOUR, 2 * HOUR, 0.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<?xml version='1.0'?><apps/>", "vcoreSeconds as JSON; save it with `curl "),
+        ("Total number of applications (application-types: []): 1\n", "is no list of applications"),
+        ('{"apps": null}', "lists no application"), ('{"apps": {"app": []}}', "lists no application"),
+        ('{"nodes": {}}', "is no list of applications"), ("[]", "is no list of applications"),
+        ('{"apps": {"app": [{"id": "application_1_1"}]}}', "is no list of applications"),
+        ('{"apps": {"app": [7]}}', "is no list of applications"), ("", "is no list of applications"),
+        ("\x00\xff", "is no list of applications"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_list_is_refused_in_a_sentence(tmp_path, text, message):
+    file = tmp_path / "apps"
+    file.write_text(text, encoding="latin-1")
+    with pytest.raises(BadInputError, match=message) as caught:
+        read_applications(file)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(BadInputError, match="there can't be read|can't be read"):
+        read_applications(tmp_path / "none")
