@@ -33,7 +33,9 @@ from assay.model.registry import ENGINES, WORKLOADS
 from assay.model.trial import Landed, NoisePrior, Plan, Trial
 from assay.report.bias import BIASES
 from assay.report.run_summary import AnswerSummary, RunSummary
+from assay.triage.coverage import Coverage
 from assay.triage.ranking import Batch, JobRow
+from assay.triage.window import Night, Window, WindowRun
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -187,8 +189,8 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, AnswerSummary, Batch, CheckedDataset, Doubt, DryRun, JobRecord, JobRow, Landed,
-        LimitUse, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Totals, Trial,
+        Amount, AnswerSummary, Batch, CheckedDataset, Coverage, Doubt, DryRun, JobRecord, JobRow, Landed,
+        LimitUse, Night, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Totals, Trial, Window, WindowRun,
         *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip

@@ -18,7 +18,7 @@ _STEPS_MIN = (1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360)
 _MOST_TICKS = 13
 _MOST_TOLD = 4
 """Runs of a job whose times are told at the pointer."""
-_STORAGE, _LIKELY, _PLAIN, _UNKNOWN = svg.SKY, svg.BLUE, svg.SILVER, svg.PALE
+_STORAGE, _LIKELY, _PLAIN, _UNKNOWN = svg.ORANGE, svg.BLUE, svg.SILVER, svg.PALE
 
 
 class Picture(NamedTuple):
