@@ -140,7 +140,7 @@ def test_what_is_likely_is_known_where_it_is_of_all_runs_with_a_bound():
     assert night(*guessed).unknown == 0
     assert night(*guessed, unknown).unknown == 1
     (words,) = window_words(batch_window([*guessed, unknown]), str)
-    assert words.endswith(" (its jobs: 8:00 min), without 1 run on the chain of which nothing is known.")
+    assert words.endswith(" (all its jobs: 8:00 min), without 1 run on the chain of which nothing is known.")
 
 
 def test_a_night_is_cut_at_the_quietest_hour_of_the_day():

@@ -189,11 +189,11 @@ def window_words(window: Window | None, short: Callable[[str], str]) -> Iterator
 def _savings(night: Night) -> str:
     most, jobs_most = duration_text(night.bound_s), duration_text(night.jobs_bound_s)
     if night.likely_s is None or night.jobs_likely_s is None:
-        return f"Drives could shorten it by at most {most} (its jobs: {jobs_most})"
+        return f"Drives could shorten it by at most {most} (all its jobs: {jobs_most})"
     likely, jobs_likely = duration_text(night.likely_s), duration_text(night.jobs_likely_s)
     return (
-        f"Drives without delay would probably shorten it by {likely}, at most {most} (its jobs: {jobs_likely}, at most "
-        f"{jobs_most})"
+        f"Drives without delay would probably shorten it by {likely}, at most {most} (all its jobs: "
+        f"{jobs_likely}, at most {jobs_most})"
     )
 
 
