@@ -23,6 +23,7 @@ from assay.model.task import TaskAttempt, TaskHistory
 
 PATIENCE_S, POLL_S = 30.0, 0.1
 HISTORY_FOLDER = "/tez-history"
+_HISTORY_FOLDER_PROPERTY = "tez.simple.history.logging.dir"
 _CLASSPATH = "tez.cluster.additional.classpath.prefix"
 _MOST_BEATS = "tez.am.am-rm.heartbeat.interval-ms.max"
 _BEFORE_EXIT = "tez.am.sleep.time.before.exit.millis"
@@ -72,7 +73,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         _CLASSPATH: ":".join(
             (str(node.conf_dir), *node.classpath, *map(str, node.job_jars), f"{node.programs}/{TEZ.name}/lib/*")
         ),
-        "tez.simple.history.logging.dir": HISTORY_FOLDER,
+        _HISTORY_FOLDER_PROPERTY: HISTORY_FOLDER,
         # Guice, in the application master, opens a package of Java's own.
         "yarn.nodemanager.admin-env":
             "MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX,JDK_JAVA_OPTIONS=--add-opens=java.base/java.lang=ALL-UNNAMED",
@@ -102,6 +103,10 @@ TEZ = Service(
     properties_key="tez",
     open_names=(r"tez\..+",),
     reserved=frozenset({"mapreduce.framework.name", _CLASSPATH, "tez.lib.uris", "tez.ignore.lib.uris"}),
+    history_properties=frozenset({
+        "tez.history.logging.service.class", _HISTORY_FOLDER_PROPERTY, "tez.am.history.logging.enabled",
+        "tez.history.logging.log.level", "tez.history.logging.taskattempt-filters",
+    }),
 )
 SERVICES.add(TEZ.name, TEZ, place=5)
 

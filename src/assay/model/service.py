@@ -379,6 +379,9 @@ class Service(NamedTuple):
     reserved: frozenset[str] = frozenset()
     """Properties that no experiment may set on a cluster of Assay's own, besides addresses: they say where bytes lie
     and how daemons run."""
+    history_properties: frozenset[str] = frozenset()
+    """Properties that no experiment may set on any cluster: they say where the histories lie that Assay reads of jobs,
+    and what is in them."""
     read_by_daemons: tuple[str, ...] = ()
     """What names of properties begin with that daemons read when they start, so that no job can have one of its own."""
     commands: Mapping[str, str] = {}

@@ -205,6 +205,11 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
             f"{name} can't be set on an embedded cluster: the media decide where bytes lie, and Assay how its daemons "
             "run and listen; leave it out"
         )
+    if any(hadoops_name in service.history_properties for service in services):
+        yield (
+            f"{name} can't be set: Assay reads what tasks did from the history that {name.partition('.')[0]} writes "
+            "without it; leave it out"
+        )
     unverifiable = next(
         (service.unverifiable[hadoops_name] for service in services if hadoops_name in service.unverifiable), None
     )
