@@ -35,7 +35,7 @@ def made(tmp_path, *stages, **more):
 
 @pytest.mark.parametrize("name", ["killed", "spill.zstd", "failing.lz4", "dataframe.snappy", ROLLED.name])
 def test_an_event_log_is_a_past_job_that_lacks_nothing(name):
-    job = read_history_of(LOGS / name)
+    (job,) = read_history_of(LOGS / name)
     assert isinstance(job, PastApplication)
     assert job.counts, job.missing
     assert (job.engine, job.state) == ("spark", "SUCCEEDED")
@@ -301,8 +301,8 @@ def test_a_history_is_known_by_its_name_and_one_that_is_named_by_its_content(tmp
     assert not any(map(is_history, ["notes.txt", "job_1_0001_conf.xml", "appstatus_application_1_0001", "killed"]))
     packed = tmp_path / "mine.gz"
     packed.write_bytes(gzip.compress((LOGS / "killed").read_bytes()))
-    assert read_history_of(packed).whole == read_history_of(LOGS / "killed").whole
-    assert read_history_of(LOGS / "README.md").missing[0].startswith("a whole file (it is no job history")
+    assert read_history_of(packed)[0].whole == read_history_of(LOGS / "killed")[0].whole
+    assert read_history_of(LOGS / "README.md")[0].missing[0].startswith("a whole file (it is no job history")
 
 
 def test_a_log_that_names_no_id_keeps_its_place(tmp_path):

@@ -32,7 +32,8 @@ class TapeJob(PastJob):
 
 
 def read(file):
-    return TapeJob(*read_job(io.BytesIO(history(MadeJob())), {}))._replace(source=str(file), settings={"tapes": "3"})
+    job = TapeJob(*read_job(io.BytesIO(history(MadeJob())), {}))
+    return [job._replace(source=str(file), settings={"tapes": "3"})]
 
 
 def attempts(file):
@@ -75,7 +76,7 @@ def test_its_files_are_known_by_name_and_by_content(tapes, tmp_path):
 
 def test_what_is_said_of_its_jobs_is_its_own(tapes, tmp_path):
     (tmp_path / "a.tape").touch()
-    job = read_history_of(tmp_path / "a.tape")
+    (job,) = read_history_of(tmp_path / "a.tape")
     assert [suggestion.counter for suggestion in suggestions(job)] == ["tapes 3"]
     with pytest.raises(AssayError, match="a.tape: tapes have no attempts; copy the file again"):
         attempts_of(tmp_path / "a.tape")

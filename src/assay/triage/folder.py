@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -65,7 +66,8 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     and when the last is read, if none tells of a job.
     """
     if folder.is_file() or _is_one_history(folder):
-        return Histories(1, iter([_only(folder)]))
+        jobs = _only(folder)
+        return _of_jobs(str(folder), iter(jobs), Below([folder] * len(jobs), 0, []), 0)
     below = files_below(folder, since_ms, progressed)
     return _of_jobs(str(folder), read_files(below.files), below, since_ms)
 
@@ -141,14 +143,13 @@ def _is_older(file: Path, since_ms: int) -> bool:
     return any(0 < moment_in(part) <= changed_ms for part in files)
 
 
-def _only(file: Path) -> PastJob:
-    """The job of a file that was named itself. Raises BadInputError where that is no history at all."""
-    job = read_history_of(file)
-    if not job.submitted_ms and not job.started_ms:
-        raise BadInputError(
-            f"--history {file} tells of no job: missing {'; '.join(job.missing)}; or {name_the_folder()}"
-        )
-    return job
+def _only(file: Path) -> Sequence[PastJob]:
+    """The jobs of a file that was named itself. Raises BadInputError where that is no history at all."""
+    jobs = read_history_of(file)
+    if not any(job.submitted_ms or job.started_ms for job in jobs):
+        missing = "; ".join(reason for job in jobs for reason in job.missing)
+        raise BadInputError(f"--history {file} tells of no job: missing {missing}; or {name_the_folder()}")
+    return jobs
 
 
 def _is_one_history(folder: Path) -> bool:
@@ -210,11 +211,11 @@ def _check_count(source: str, count: int, older: int, looked_at: int, unread: Se
 def read_files(files: Sequence[Path]) -> Iterator[PastJob]:
     """Their jobs in the same order; many are read by two processes."""
     if len(files) <= _ALONE:
-        yield from map(read_history_of, files)
+        yield from chain.from_iterable(map(read_history_of, files))
         return
     with ProcessPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as processes:
         try:
-            yield from processes.map(read_history_of, files, chunksize=_CHUNK)
+            yield from chain.from_iterable(processes.map(read_history_of, files, chunksize=_CHUNK))
         except BaseException:
             processes.shutdown(cancel_futures=True)
             raise
@@ -252,8 +253,8 @@ def _copied(files: Sequence[str], settings: dict[tuple[str, str], str], client: 
         beside = [settings[_beside(file)] for file in batch if _beside(file) in settings]
         with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
             client.get([*batch, *beside], Path(directory))
-            jobs = read_files([Path(directory, _name(file)) for file in batch])
-            yield from (job._replace(source=file) for file, job in zip(batch, jobs, strict=True))
+            sources = {str(Path(directory, _name(file))): file for file in batch}
+            yield from (job._replace(source=sources[job.source]) for job in read_files(list(map(Path, sources))))
 
 
 def _batches(files: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -52,10 +52,10 @@ class PastForm(NamedTuple):
     """Whether a file is called as these histories are."""
     is_head: Callable[[bytes], bool]
     """Whether a file that begins so is one."""
-    read: Callable[[Path], PastJob]
-    """The job of a history; of one that can't be read a job that says so."""
+    read: Callable[[Path], Sequence[PastJob]]
+    """The jobs of a history; of one that can't be read a job that says so."""
     attempts: Callable[[Path], Sequence[TaskAttempt]]
-    """All attempts of its job; raises OSError, AssayError, and what decompression does."""
+    """All attempts of its jobs; raises OSError, AssayError, and what decompression does."""
     amounts: str
     """Which counters the amounts of a list are, in a sentence."""
     idle: str
@@ -153,19 +153,19 @@ def form_of(place: Path) -> PastForm:
     return next((form for form in forms if form.is_head(head)), forms[0])
 
 
-def read_history_of(place: Path) -> PastJob:
-    """The job of a history, whatever its form. Never raises for one: one that can't be read says so."""
+def read_history_of(place: Path) -> Sequence[PastJob]:
+    """The jobs of a history, whatever its form. Never raises for one: one that can't be read says so."""
     try:
         return form_of(place).read(place)
     except OSError as error:
-        return unread(job_id(place.name), str(place), why(error))
+        return [unread(job_id(place.name), str(place), why(error))]
     except BROKEN as error:  # one file ends the reading of no other
         reason = f"it holds what no history holds ({type(error).__name__}: {str(error)[:100]})"
-        return unread(job_id(place.name), str(place), reason)
+        return [unread(job_id(place.name), str(place), reason)]
 
 
 def attempts_of(file: Path) -> Sequence[TaskAttempt]:
-    """All attempts of a file's job, which its events name. Raises AssayError for one that can't be read whole."""
+    """All attempts of a file's jobs, which its events name. Raises AssayError for one that can't be read whole."""
     try:
         return form_of(file).attempts(file)
     except (zlib.error, gzip.BadGzipFile):

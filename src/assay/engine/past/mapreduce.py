@@ -452,7 +452,7 @@ FORM = PastForm(
     place="the .jhist files (mapreduce.jobhistory.done-dir)",
     is_named=lambda name: name.endswith(ENDINGS),
     is_head=is_head_of_history,
-    read=read_file,
+    read=lambda file: [read_file(file)],
     attempts=_attempts,
     amounts="Of MapReduce jobs, read, map output, spilled, shuffled and written are the counters HDFS_BYTES_READ, "
     "MAP_OUTPUT_BYTES, FILE_BYTES_WRITTEN, REDUCE_SHUFFLE_BYTES and HDFS_BYTES_WRITTEN; spills is how often each "

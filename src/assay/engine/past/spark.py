@@ -538,7 +538,7 @@ FORMS.add(SPARK, PastForm(
     place="Spark's event logs (spark.eventLog.dir)",
     is_named=is_log_name,
     is_head=is_head_of_event_log,
-    read=read_event_log,
+    read=lambda log: [read_event_log(log)],
     attempts=lambda file: read_application(file, JobReference(name="", id="")).attempts,
     amounts="Of Spark applications, read and written are the metrics Bytes Read and Bytes Written, map output is "
     "Shuffle Bytes Written, spilled that and Disk Bytes Spilled, and shuffled Remote and Local Bytes Read.",
