@@ -5,9 +5,11 @@ again from these, with the trial's settings beside them, so that `assay triage -
 The job's name is that of its workload and its own, and its queue the run's.
 """
 
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from assay.engine.past.made_histories import (
     Event,
@@ -18,6 +20,8 @@ from assay.engine.past.made_histories import (
     write_events,
 )
 from assay.engine.tasks import MapReduceAttempt
+from assay.engine.tez_history import RECORD_END, file_prefix
+from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, MAP, REDUCE, TASK_COUNTERS, TezAttempt
 from assay.model.doubt import Outcome
 from assay.model.record import JobRecord, Record, Status
 from assay.model.task import TaskAttempt
@@ -68,6 +72,54 @@ def _counters(attempt: MapReduceAttempt) -> dict[str, int]:
     }  # fmt: skip
 
 
+def tez_history_of(job: JobRecord, attempts: Sequence[TezAttempt], settings: Mapping[str, str]) -> bytes:
+    """The log of a job that Tez ran, by the attempts of its tasks that ended."""
+    number = f"{job.id.removeprefix('job_')}_1"
+    plan = {
+        "vertices": [{"vertexName": MAP, "additionalInputs": [{"name": "MRInput"}]}, {"vertexName": REDUCE}],
+        "edges": [{"inputVertexName": MAP, "outputVertexName": REDUCE, "dataMovementType": "SCATTER_GATHER"}],
+    }
+    vertices = {attempt.attempt.split("_", 1)[1].rsplit("_", 2)[0]: attempt.stage for attempt in attempts}
+    dag = f"dag_{number}"
+    records = [
+        _tez_record(f"tez_application_{number.rpartition('_')[0]}", {}, config=dict(settings)),
+        _tez_record(
+            dag, {"DAG_SUBMITTED": job.submitted_ms, "DAG_STARTED": job.started_ms}, dagName=job.name, dagPlan=plan
+        ),
+        *(_tez_record(f"vertex_{vertex}", {}, vertexName=name) for vertex, name in vertices.items()),
+        *(_tez_attempt(attempt) for attempt in attempts),
+        _tez_record(dag, {"DAG_FINISHED": job.finished_ms}, status=job.state),
+    ]
+    return "".join(f"{json.dumps(record)}{RECORD_END}\n" for record in records).encode()
+
+
+def _tez_record(entity: str, events: Mapping[str, int], **info: Any) -> dict[str, Any]:
+    times = [{"eventtype": name, "ts": at_ms} for name, at_ms in events.items()]
+    return {"entity": entity, "entitytype": "TEZ_ENTITY", "events": times, "otherinfo": info}
+
+
+def _tez_attempt(attempt: TezAttempt) -> dict[str, Any]:
+    files = {
+        "FILE_BYTES_READ": attempt.local_read_bytes, "FILE_BYTES_WRITTEN": attempt.local_written_bytes,
+        "HDFS_BYTES_READ": attempt.hdfs_read_bytes, "HDFS_BYTES_WRITTEN": attempt.hdfs_written_bytes,
+    }  # fmt: skip
+    tasks = {
+        "SHUFFLE_BYTES": attempt.shuffled_bytes, "OUTPUT_BYTES": attempt.output_bytes,
+        "OUTPUT_BYTES_PHYSICAL": attempt.output_materialized_bytes, "SPILLED_RECORDS": attempt.spilled_records,
+        "CPU_MILLISECONDS": attempt.cpu_ms, "GC_TIME_MILLIS": attempt.gc_ms,
+        "SHUFFLE_PHASE_TIME": attempt.shuffle_ms, "MERGE_PHASE_TIME": attempt.merged_ms,
+    }  # fmt: skip
+    groups = [
+        {"counterGroupName": name, "counters": [{"counterName": of, "counterValue": value} for of, value in values.items()]}
+        for name, values in ((FILE_SYSTEM_COUNTERS, files), (TASK_COUNTERS, tasks))
+    ]  # fmt: skip
+    return _tez_record(
+        attempt.attempt, {"TASK_ATTEMPT_STARTED": attempt.started_ms, "TASK_ATTEMPT_FINISHED": attempt.finished_ms},
+        status=attempt.state, nodeId=f"{attempt.node}:0", containerId=attempt.container,
+        counters={"counterGroups": groups},
+    )  # fmt: skip
+
+
 def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[TaskAttempt]]]:
     """The jobs of a run's finished trials whose outputs are not wrong, with the attempts of their tasks that ended."""
     for record in folder.records()[0]:
@@ -88,6 +140,12 @@ def main() -> int:
         place = folder / run.name
         place.mkdir(parents=True, exist_ok=True)
         for record, job, attempts in jobs_of(RunFolder(run)):
+            of_tez = [attempt for attempt in attempts if isinstance(attempt, TezAttempt)]
+            if of_tez:
+                log = place / f"{file_prefix(job.id)}{len(list(place.iterdir())):06d}"
+                log.write_bytes(tez_history_of(job, of_tez, record.settings))
+                count += 1
+                continue
             if not all(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
                 continue
             head = head_of(job, record.trial.workload.name, run.name)

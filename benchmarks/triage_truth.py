@@ -30,7 +30,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
-from benchmarks.triage_histories import events_of, jobs_of
+from benchmarks.triage_histories import events_of, jobs_of, tez_history_of
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
@@ -38,9 +38,11 @@ from assay.engine.past.job import PastJob
 from assay.engine.past.made_histories import history
 from assay.engine.past.mapreduce import read_job
 from assay.engine.past.spark import ApplicationReading, PastApplication
+from assay.engine.past.tez import read_tez_history
 from assay.engine.spark_log import RDDS, Application
 from assay.engine.spark_tasks import SparkAttempt
 from assay.engine.tasks import MapReduceAttempt
+from assay.engine.tez_tasks import TezAttempt
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
 from assay.model.fact import whole_number
@@ -165,6 +167,12 @@ def job_of(record: JobRecord, attempts: Sequence[TaskAttempt], settings: Mapping
     of_spark = [attempt for attempt in attempts if isinstance(attempt, SparkAttempt)]
     if of_spark:
         return application_of(record, of_spark, settings)
+    of_tez = [attempt for attempt in attempts if isinstance(attempt, TezAttempt)]
+    if of_tez:
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "log")
+            log.write_bytes(tez_history_of(record, of_tez, settings))
+            return read_tez_history(log)[0]
     if not all(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
         return None
     return read_job(BytesIO(history(events_of(record, attempts))), settings)

@@ -196,12 +196,34 @@ def attempt(number, stage, begin_ms, end_ms, **counters):
 
 
 def test_jobs_whose_histories_triage_does_not_read_are_no_cases(monkeypatch, tmp_path):
-    of_tez = TezAttempt(**attempt(1, "map", 1000, 2000).model_dump(include=set(TaskAttempt.model_fields)))
+    of_others = TaskAttempt(**attempt(1, "map", 1000, 2000).model_dump(include=set(TaskAttempt.model_fields)))
     jobs = [
-        (a_record(), a_job(name), [told]) for name, told in (("sort", attempt(1, "map", 1000, 2000)), ("join", of_tez))
+        (a_record(), a_job(name), [told])
+        for name, told in (("sort", attempt(1, "map", 1000, 2000)), ("join", of_others))
     ]
     monkeypatch.setattr("benchmarks.triage_truth.jobs_of", lambda _: jobs)
     assert {key[-1] for key in measured_jobs(tmp_path, tmp_path)} == {"sort"}
+
+
+def test_a_job_of_tez_is_read_as_its_log_would_be():
+    job = a_job().model_copy(update={"id": "job_1_0001", "submitted_ms": 1, "started_ms": 1000, "finished_ms": 21_000})
+
+    def of_tez(vertex, stage, begin_ms, end_ms, **counters):
+        return TezAttempt(
+            job=job.id, attempt=f"attempt_1_0001_1_{vertex:02d}_000000_0", stage=stage, node="a", state="SUCCEEDED",
+            started_ms=begin_ms, finished_ms=end_ms, **counters,
+        )  # fmt: skip
+
+    attempts = [
+        of_tez(1, "finalreduce", 9000, 20_000, shuffled_bytes=7, shuffle_ms=2500, merged_ms=3000, cpu_ms=5),
+        of_tez(0, "initialmap", 2000, 10_000, cpu_ms=6000, hdfs_read_bytes=5, output_materialized_bytes=8),
+    ]
+    past = job_of(job, attempts, {"dfs.replication": "1"})
+    maps, reduces = past.stages
+    assert (past.counts, past.copies, past.elapsed_s) == (True, 1, 20.0)
+    assert (maps.name, maps.saved_ms, maps.whole.store_read) == ("initialmap", 2000, 5)
+    assert (reduces.name, reduces.early_ms, reduces.whole.fetched) == ("finalreduce", 1000, 7)
+    assert reduces.phases_ms == {"shuffle": 1500, "merge": 500, "reduce": 8000}
 
 
 def test_a_run_without_task_attempts_is_refused_with_the_place_and_the_remedy(monkeypatch, tmp_path, capsys):

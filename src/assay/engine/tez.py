@@ -103,10 +103,15 @@ TEZ = Service(
     properties_key="tez",
     open_names=(r"tez\..+",),
     reserved=frozenset({"mapreduce.framework.name", _CLASSPATH, "tez.lib.uris", "tez.ignore.lib.uris"}),
-    history_properties=frozenset({
-        "tez.history.logging.service.class", _HISTORY_FOLDER_PROPERTY, "tez.am.history.logging.enabled",
-        "tez.history.logging.log.level", "tez.history.logging.taskattempt-filters",
-    }),
+    history_properties=frozenset(
+        {
+            "tez.history.logging.service.class",
+            _HISTORY_FOLDER_PROPERTY,
+            "tez.am.history.logging.enabled",
+            "tez.history.logging.log.level",
+            "tez.history.logging.taskattempt-filters",
+        }
+    ),
 )
 SERVICES.add(TEZ.name, TEZ, place=5)
 

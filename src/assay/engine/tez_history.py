@@ -7,7 +7,7 @@ what it is of: `dag_TIME_APP_DAG`, `vertex_TIME_APP_DAG_V`, `task_TIME_APP_DAG_V
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic_core import from_json
@@ -37,78 +37,113 @@ def is_whole(text: str) -> bool:
 def read_history(text: str, job: JobReference) -> History:
     """A finished job with its task attempts. Raises AssayError for a file that is cut short or garbled."""
     try:
-        return _History(text).of(job)
+        return _History(_records(text)).of(job)
     except (LookupError, TypeError, AttributeError, ValueError, StopIteration) as error:
         raise AssayError(f"the history file of {job.id} is incomplete or malformed: {error}") from error
 
 
-class _History:
+class Entities:
+    """What the records of a file say of each entity: its information, its relatives, and the times of its events."""
+
+    def __init__(self) -> None:
+        self.info: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.related: dict[str, dict[str, str]] = defaultdict(dict)
+        self.times: dict[str, dict[str, int]] = defaultdict(dict)
+
+    def take(self, record: TezRecord) -> str:
+        """One record more; gives its entity. Raises LookupError, TypeError, AttributeError or ValueError."""
+        entity = str(record["entity"])
+        self.info[entity].update({**(record.get("primaryfilters") or {}), **(record.get("otherinfo") or {})})
+        for relative in record.get("relatedEntities") or []:
+            self.related[entity][relative["entitytype"]] = relative["entity"]
+        for event in record.get("events") or []:
+            self.times[entity][event["eventtype"]] = int(event["ts"])
+        return entity
+
+    def drop(self, entity: str) -> None:
+        """Forget an entity: a file may tell of a hundred thousand."""
+        for facts in (self.info, self.related, self.times):
+            facts.pop(entity, None)
+
+    def place_of(self, attempt: str) -> tuple[str, str]:
+        """The node and the container of an attempt; empty where they are not known."""
+        facts = {**self.info[attempt], **self.related[attempt]}
+        return str(facts.get("nodeId", "")).rpartition(":")[0], str(facts.get("containerId", ""))
+
+
+def attempts_in(records: Iterable[TezRecord]) -> list[TezAttempt]:
+    """All attempts of tasks, of any number of DAGs. Raises AssayError for records that lack what all have."""
+    try:
+        return _History(records).attempts()
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise AssayError(f"its records are incomplete or malformed: {error}") from error
+
+
+class _History(Entities):
     """The records of a file by the entity that they are of."""
 
-    def __init__(self, text: str) -> None:
-        self._info: dict[str, dict[str, Any]] = defaultdict(dict)
-        self._related: dict[str, dict[str, str]] = defaultdict(dict)
-        self._times: dict[str, dict[str, int]] = defaultdict(dict)
-        for record in _records(text):
-            entity = str(record["entity"])
-            self._info[entity].update(record.get("otherinfo") or {})
-            for relative in record.get("relatedEntities") or []:
-                self._related[entity][relative["entitytype"]] = relative["entity"]
-            for event in record.get("events") or []:
-                self._times[entity][event["eventtype"]] = int(event["ts"])
+    def __init__(self, records: Iterable[TezRecord]) -> None:
+        super().__init__()
+        for record in records:
+            self.take(record)
         self._vertices = {
             entity.partition("_")[2]: str(info["vertexName"])
-            for entity, info in self._info.items()
+            for entity, info in self.info.items()
             if entity.startswith("vertex_") and "vertexName" in info
         }
 
+    def attempts(self) -> list[TezAttempt]:
+        return [self._attempt(entity) for entity in self.info if entity.startswith("attempt_")]
+
     def of(self, job: JobReference) -> History:
-        dag = next(entity for entity, times in self._times.items() if "DAG_FINISHED" in times)
-        info, times = self._info[dag], self._times[dag]
-        attempts = [self._attempt(job.id, entity) for entity in self._info if entity.startswith("attempt_")]
+        dag = next(entity for entity, times in self.times.items() if "DAG_FINISHED" in times)
+        info, times = self.info[dag], self.times[dag]
+        attempts = self.attempts()
         failed = Counter(attempt.stage for attempt in attempts if attempt.state == "FAILED")
         stages = tuple(
-            Stage(name=self._vertices[key], tasks=int(self._info[f"vertex_{key}"]["numTasks"]),
+            Stage(name=self._vertices[key], tasks=int(self.info[f"vertex_{key}"]["numTasks"]),
                   failed_attempts=failed[self._vertices[key]])
             for key in sorted(self._vertices)
         )  # fmt: skip
-        masters = [events["AM_LAUNCHED"] for events in self._times.values() if "AM_LAUNCHED" in events]
-        submitted = [int(fields["appSubmitTime"]) for fields in self._info.values() if "appSubmitTime" in fields]
+        masters = [events["AM_LAUNCHED"] for events in self.times.values() if "AM_LAUNCHED" in events]
+        submitted = [int(fields["appSubmitTime"]) for fields in self.info.values() if "appSubmitTime" in fields]
         phases = [phase for stage in STAGES for phase in stage.phases]
         record = JobRecord(
             name=job.name, id=job.id, state=str(info["status"]),
             submitted_ms=min([*submitted, *masters, times["DAG_SUBMITTED"]]),
             started_ms=min([*masters, times["DAG_SUBMITTED"]]), finished_ms=times["DAG_FINISHED"],
             stages=stages, phases={**dict.fromkeys(phases, 0.0), **average_seconds(attempts, phases)},
-            counters={**_counters(info), **self._of_vertices()},
+            counters={**counters_of(info), **self._of_vertices()},
         )  # fmt: skip
         return with_attempts(record, attempts, COUNTERS)
 
     def _of_vertices(self) -> Counters:
         """What the tasks of each vertex counted, by its name."""
-        of_vertices = {name: _counters(self._info[f"vertex_{key}"]) for key, name in self._vertices.items()}
+        of_vertices = {name: counters_of(self.info[f"vertex_{key}"]) for key, name in self._vertices.items()}
         return {name: counters.get(TASK_COUNTERS, {}) for name, counters in of_vertices.items()}
 
-    def _attempt(self, job: str, entity: str) -> TezAttempt:
-        info, times, related = self._info[entity], self._times[entity], self._related[entity]
-        counters = _counters(info)
+    def _attempt(self, entity: str) -> TezAttempt:
+        info, times = self.info[entity], self.times[entity]
+        number = entity.split("_", 1)[1]
+        node, container = self.place_of(entity)
+        counters = counters_of(info)
         files, task = counters.get(FILE_SYSTEM_COUNTERS, {}), counters.get(TASK_COUNTERS, {})
         started_ms, finished_ms = times.get("TASK_ATTEMPT_STARTED", 0), times.get("TASK_ATTEMPT_FINISHED", 0)
         succeeded = info.get("status") == "SUCCEEDED"
         return TezAttempt(
-            job=job, attempt=entity, stage=self._vertices[entity.split("_", 1)[1].rsplit("_", 2)[0]],
-            node=related.get("nodeId", "").rpartition(":")[0], state=str(info.get("status", "KILLED")),
-            started_ms=started_ms, finished_ms=finished_ms,
+            job=f"job_{number.rsplit('_', 4)[0]}", attempt=entity, stage=self._vertices[number.rsplit("_", 2)[0]],
+            node=node, state=str(info.get("status", "KILLED")), started_ms=started_ms, finished_ms=finished_ms,
             shuffle_ms=task.get("SHUFFLE_PHASE_TIME", 0) if succeeded else 0,
             merged_ms=task.get("MERGE_PHASE_TIME", 0) if succeeded else 0,
-            container=related.get("containerId", ""),
+            container=container,
             reason=reason_in(str(info.get("diagnostics") or "")),
             shuffled_bytes=task.get("SHUFFLE_BYTES", 0), **counted_alike(files, task),
             output_bytes=task.get("OUTPUT_BYTES", 0), output_materialized_bytes=task.get("OUTPUT_BYTES_PHYSICAL", 0),
         )  # fmt: skip
 
 
-def _counters(info: Mapping[str, Any]) -> Counters:
+def counters_of(info: Mapping[str, Any]) -> Counters:
+    """What an entity counted, by group and name."""
     groups = (info.get("counters") or {}).get("counterGroups") or []
     return {
         group["counterGroupName"]: {

@@ -77,10 +77,11 @@ FORMS: Registry[PastForm] = Registry("form of past jobs", "assay.engine.past", p
 _OTHERS = {
     b"PK\x03\x04": "it is a zip archive: unpack it", b"BZh": "it is compressed with bzip2: unpack it",
     b"\xfd7zXZ": "it is compressed with xz: unpack it", b'Meta VERSION="1"': "it is a history of Hadoop 1",
-    b'{"entity"': "it is a history of Tez", b'{"timestamp"': "it is a history of Tez",
+    b'{"entity"': "it is of the timeline server", b'{"timestamp"': "it is of the timeline server",
+    b"SEQ": "it is a sequence file of other things than Tez' history",
 }  # fmt: skip
 """What other files begin with, and why these are not read."""
-_MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime)"\s*:\s*(\d{12,14})')
+_MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime|appSubmitTime|ts)"\s*:\s*(\d{12,14})')
 
 
 def is_beside(name: str) -> bool:

@@ -32,7 +32,7 @@ BROKEN = (
 """What readers of files that were cut short, or are something else, raise."""
 _STREAMING = re.compile(r"streamjob\d+\.jar")
 """What Hadoop's streaming calls all jobs to which nobody gave a name."""
-_START_ACCESSES = 10
+START_ACCESSES = 10
 """Of a task's start: its launch script, tokens, configuration and directories, each with its own entry on the drive."""
 
 
@@ -68,6 +68,11 @@ class Work(NamedTuple):
     """How long tasks waited for what they fetched, and ran in all, of those that fetched anything and counted it."""
     needless_cpu_ms: int = 0
     """Of `cpu_ms`, that of attempts without which the job may do on other drives (`ReadSpan`)."""
+    accesses: int = 0
+    """How often local drives position for starts of containers and for files of tasks, where an engine tells more of
+    that than `tasks` does."""
+    served: int = 0
+    """Of what was fetched, the most that may have lain on the node, where an engine tells whose outputs were."""
 
     @property
     def file_systems_read(self) -> int:
@@ -242,7 +247,7 @@ class PastJob(NamedTuple):
         busiest, whole = stage.busiest, stage.whole
         phase = MAP if stage.name == MAP else "shuffle"
         starts = f"starts of {busiest.tasks:,} task{'' if busiest.tasks == 1 else 's'}"
-        yield Use("intermediate", phase, "read", 0, None, starts, _START_ACCESSES * busiest.tasks)
+        yield Use("intermediate", phase, "read", 0, None, starts, START_ACCESSES * busiest.tasks)
         if stage.name == MAP:
             yield Use("input", MAP, "read", busiest.store_read, None, "input read")
             spills = "map outputs spilled and merged"

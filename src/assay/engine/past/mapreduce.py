@@ -433,7 +433,7 @@ def stage_of(name: str, attempts: list[Attempt], begin_ms: int, nodes: list[Work
 
 def _phases(name: str, attempt: Attempt) -> Iterator[tuple[str, int]]:
     """The phases of an attempt and their ends; what is not known of them belongs to the last one."""
-    names = (MAP, "spill and merge") if name == MAP else ("shuffle", "merge", REDUCE)
+    names = (MAP, "spill and merge") if len(attempt.phases_ms) == 1 else ("shuffle", "merge", REDUCE)
     ends = attempt.phases_ms if all(attempt.phases_ms) else ()
     if ends:
         yield from zip(names, (*ends, attempt.end_ms), strict=True)

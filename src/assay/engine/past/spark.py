@@ -31,6 +31,7 @@ from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
     ReadSpan,
+    called_together,
     computed_of,
     impossible_words,
     is_possible,
@@ -358,7 +359,7 @@ class ApplicationReading:
         hosts = by_host({node for stage in self._stages.values() for node in stage.nodes})
         hosts_are_nodes = not _names_pods(seen, hosts)
         placed = placed_by(seen)
-        sequence = [(_called(names), [self._stages[name] for name in names]) for names in self._sequence()]
+        sequence = [(called_together(names), [self._stages[name] for name in names]) for names in self._sequence()]
         slots = max((overlap(_spans(stages)).peak for _, stages in sequence), default=0)
         nodes = hosts if hosts_are_nodes else {}
         sums = [_sums(stages, name, placed, nodes, slots) for name, stages in sequence]
@@ -526,10 +527,6 @@ def _sums(
         for phase, length_ms in stage.phases_ms.items():
             phases_ms[phase] = phases_ms.get(phase, 0) + length_ms
     return sums_of(name, _spans(stages), phases_ms, nodes.values(), slots=slots)
-
-
-def _called(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} at once with it"
 
 
 FORMS.add(SPARK, PastForm(

@@ -113,6 +113,11 @@ def sums_of(
     )  # fmt: skip
 
 
+def called_together(names: list[str]) -> str:
+    """The name of stages that count as one, since they ran at once."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} at once with it"
+
+
 class Overlap(NamedTuple):
     """Of a set of spans: how long any ran, how many at most at once, and the longest that a chain of them may wait."""
 

@@ -1,0 +1,50 @@
+"""What all runs of a query have in common: its text without literals, as Hive gives it to the DAGs of Tez."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+_HIVES = re.compile(r"hive_\d{14}_[0-9a-f-]{36}(:\d+)?")
+"""The id of a query, which is the name of its DAG where nobody gave it one."""
+_PARTS = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?\*/)"""
+    r"""|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\""""
+    r"""|(?<![\w.`])[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:[LSYDBlsydb]|BD)?(?![\w`])"""
+    r"""|`[^`]*`|[A-Za-z_][\w.]*""",
+    re.DOTALL,
+)
+_LISTS, _ROWS = re.compile(r"\(\s*\?(?:\s*,\s*\?)*\s*\)"), re.compile(r"\(\?\)(?:\s*,\s*\(\?\))+")
+
+
+def query_text(dag: Mapping[str, Any]) -> str:
+    """The text of the query that a DAG's plan is for (`dagInfo`, `dagContext`), without literals; empty if none is."""
+    plan = dag.get("dagPlan") or {}
+    said = plan.get("dagInfo") or {}
+    if isinstance(said, str):
+        try:
+            said = from_json(said)
+        except ValueError:
+            said = {}
+    for facts in (said, plan.get("dagContext")):
+        if isinstance(facts, Mapping) and facts.get("context") == "Hive" and facts.get("description"):
+            return without_literals(str(facts["description"]))
+    return ""
+
+
+def without_literals(query: str) -> str:
+    """A query with `?` in place of texts, numbers and lists of these; without comments and line breaks."""
+    plain = _PARTS.sub(_kept, query)
+    return " ".join(_ROWS.sub("(?)", _LISTS.sub("(?)", plain)).split()).rstrip("; ")
+
+
+def _kept(match: re.Match[str]) -> str:
+    if match["comment"]:
+        return " "
+    return match[0] if match[0][0].isalpha() or match[0][0] in "_`" else "?"
+
+
+def is_query_id(name: str) -> bool:
+    """Whether a DAG is named after a query's id, which tells nothing of other runs of the query."""
+    return _HIVES.fullmatch(name) is not None

@@ -1,0 +1,162 @@
+"""The records of Tez' history files of both forms, each as SimpleHistoryLoggingService writes it.
+
+Protobuf histories have a file for each DAG in `dag_data/date=DATE`, whose values are messages `HistoryEventProto` with
+their lengths before them (Tez: ProtoHistoryLoggingService, HistoryLogger.proto). Files of applications in `app_data`
+have the same form; those in `dag_meta`, and Hive's in `query_data`, hold other messages.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from assay.engine.packed_lines import Lines, head_of, json_of
+from assay.engine.sequence_files import MAGIC, SequenceFile
+from assay.engine.tez_history import TezRecord
+
+_NAMED = re.compile(r"history\.txt\.appattempt_\d+_\d+_\d+|dag_\d+_\d+_\d+(_\d+)?")
+_BESIDE = re.compile(r"appattempt_\d+_\d+_\d+|hive_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(_\d+)?")
+_OF_JSON = re.compile(rb'"entitytype"\s*:\s*"TEZ_')
+_GZIP = b"\x1f\x8b"
+_MESSAGES = b"ProtoMessageWritable"
+_AROUND_RECORDS = b"\x01\r\n "
+_DAGS = re.compile(rb"(?<![a-z])(?:dag|vertex|task|attempt)_(\d+_\d+_\d+)")
+
+_TYPE, _TIME, _USER, _APPLICATION, _MASTER, _DAG, _VERTEX, _TASK, _ATTEMPT, _DATA = range(1, 11)
+"""The fields of a HistoryEventProto."""
+_JSON_KEYS = frozenset({"config", "counters", "dagPlan", "servicePlugin", "vertexNameIdMapping"})
+_NUMBER, _LONG, _BYTES, _INT = 0, 1, 2, 5
+"""The wire types of protobuf that are in use."""
+
+
+def is_tez_name(name: str) -> bool:
+    """Whether a file is called as Tez' histories are."""
+    return _NAMED.fullmatch(name.removesuffix(".gz")) is not None
+
+
+def is_beside_tez(name: str) -> bool:
+    """Whether a file is called as those of `app_data`, `dag_meta` and `query_data` are."""
+    return _BESIDE.fullmatch(name) is not None
+
+
+def is_head_of_tez(head: bytes) -> bool:
+    """Whether a file that begins so is one of Tez' histories, of either form."""
+    if head.startswith(MAGIC):
+        return _MESSAGES in head[:256]
+    return head.startswith(b"{") and _OF_JSON.search(head) is not None
+
+
+class TezLog:
+    """The records of a file. Of protobuf those of tasks themselves are left out: their attempts say the same.
+
+    When all are read, `cut` says how the file ends too early, where it does; `damaged` counts the records that can't be
+    read by the number of their DAG, as in `dag_NUMBER`, and those of which it is not known under the empty text. Lines
+    that are no records, such as a logger's, are `foreign`.
+    """
+
+    def __init__(self, log: Path, opened: ExitStack) -> None:
+        """Raises OSError, and ValueError for what can't be read, in words that follow on `it`."""
+        file = opened.enter_context(log.open("rb"))
+        if file.peek(2).startswith(_GZIP) and head_of(log).startswith(MAGIC):
+            raise ValueError("is compressed with gzip: unpack it")
+        self.damaged: Counter[str] = Counter()
+        self.foreign = 0
+        self._content = SequenceFile(file) if file.peek(len(MAGIC)).startswith(MAGIC) else Lines(file)
+
+    @property
+    def cut(self) -> str:
+        """How it ends too early; empty where it does not."""
+        too_long = isinstance(self._content, Lines) and self._content.skipped
+        return self._content.cut or ("one of its records is too long" if too_long else "")
+
+    def note_damage(self, content: bytes) -> None:
+        """Count a record that can't be read, by what it holds."""
+        numbers = set(_DAGS.findall(content))
+        if isinstance(self._content, Lines) and not numbers and not content.startswith(b"{"):
+            self.foreign += 1
+        else:
+            self.damaged[numbers.pop().decode() if len(numbers) == 1 else ""] += 1
+
+    def __iter__(self) -> Iterator[TezRecord]:
+        in_lines = isinstance(self._content, Lines)
+        for content in self._content:
+            text = content.strip(_AROUND_RECORDS)
+            try:
+                record = (json_of(text) if text else None) if in_lines else _record_of(_message(content))
+                if record is not None:
+                    record["entity"]
+                    yield record
+            except (ValueError, LookupError, TypeError):
+                self.note_damage(text)
+
+
+def _record_of(message: bytes) -> TezRecord | None:
+    """The record that a HistoryEventProto is; None for that of a task. Raises ValueError for what is none."""
+    fields: dict[int, Any] = {}
+    data: dict[str, Any] = {}
+    for number, value in _fields(message):
+        if number == _DATA:
+            pair = {key: text for key, text in _fields(value) if isinstance(text, bytes)}
+            key, text = (pair.get(part, b"").decode(errors="replace") for part in (1, 2))
+            data[key] = text
+        elif number < _DATA:
+            fields[number] = value if number == _TIME else _text(value)
+    if not isinstance(fields.get(_TIME), int) or _TYPE not in fields:
+        raise ValueError("it is no event")
+    if _TASK in fields and _ATTEMPT not in fields:
+        return None
+    for key in _JSON_KEYS & data.keys():
+        data[key] = from_json(data[key])
+    entity = next((fields[number] for number in (_ATTEMPT, _VERTEX, _DAG) if number in fields), "")
+    user = [{"entitytype": "user", "entity": fields[_USER]}] if _USER in fields else []
+    return {
+        "entity": entity or f"tez_{fields.get(_MASTER) or fields.get(_APPLICATION, '')}", "relatedEntities": user,
+        "events": [{"eventtype": fields[_TYPE], "ts": fields[_TIME]}], "otherinfo": data,
+    }  # fmt: skip
+
+
+def _text(value: int | bytes) -> str:
+    if isinstance(value, int):
+        raise ValueError("a text is a number")  # noqa: TRY004 - the file is wrong, and no argument
+    return value.decode(errors="replace")
+
+
+def _message(value: bytes) -> bytes:
+    """A message whose length stands before it. Raises ValueError where that is another."""
+    length, at = _varint(value, 0)
+    if at + length != len(value):
+        raise ValueError("a message has another length")
+    return value[at:]
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
+    """The fields of a message by number: whole numbers and bytes. Raises ValueError where it is damaged."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        wire = tag & 7
+        if wire == _NUMBER:
+            value, at = _varint(message, at)
+            yield tag >> 3, value
+            continue
+        if wire not in {_BYTES, _LONG, _INT}:
+            raise ValueError("a field has no type")
+        length, at = _varint(message, at) if wire == _BYTES else ((8 if wire == _LONG else 4), at)
+        if at + length > len(message):
+            raise ValueError("a field ends too early")
+        yield tag >> 3, message[at : at + length]
+        at += length
+
+
+def _varint(content: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits in a byte, the lowest first, and where it ends."""
+    value = 0
+    for place, byte in enumerate(content[at : at + 10]):
+        value |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return value, at + place + 1
+    raise ValueError("a number has no end")
