@@ -110,7 +110,10 @@ def _tez_attempt(attempt: TezAttempt) -> dict[str, Any]:
         "SHUFFLE_PHASE_TIME": attempt.shuffle_ms, "MERGE_PHASE_TIME": attempt.merged_ms,
     }  # fmt: skip
     groups = [
-        {"counterGroupName": name, "counters": [{"counterName": of, "counterValue": value} for of, value in values.items()]}
+        {
+            "counterGroupName": name,
+            "counters": [{"counterName": counter, "counterValue": value} for counter, value in values.items()],
+        }
         for name, values in ((FILE_SYSTEM_COUNTERS, files), (TASK_COUNTERS, tasks))
     ]  # fmt: skip
     return _tez_record(

@@ -32,6 +32,7 @@ from tests.engine.made_tez import (
 from tests.triage.test_bounds import drives
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "tez" / "history.txt"
+WRITTEN = CAPTURED.with_name("dag_1795597626963_0007_1_1")
 SHUFFLED = ("Map 1", "Reducer 2", "SCATTER_GATHER")
 MAPPED = {
     "HDFS_BYTES_READ": 100 * MIB, "FILE_BYTES_WRITTEN": 20 * MIB, "OUTPUT_BYTES_PHYSICAL": 10 * MIB,
@@ -110,6 +111,17 @@ def test_what_tez_itself_wrote_is_read():
     assert job.whole.store_read == 1_003_070_799
     assert (job.whole.fetched, job.whole.map_output_on_disk) == (133_320, 133_320)
     assert len(attempts_of(CAPTURED)) == 9
+
+
+def test_what_the_plug_in_of_tez_wrote_is_read(tmp_path):
+    """Tez 0.10.5 wrote the same events, with ProtoHistoryLoggingService's converter and writer."""
+    (job,) = read_history_of(WRITTEN)
+    made = read(tmp_path, QUERY)
+    assert (job.stages, job.nodes, job.user, job.state) == (made.stages, made.nodes, made.user, made.state)
+    assert (job.submitted_ms, job.started_ms, job.finished_ms) == (made.submitted_ms, made.started_ms, made.finished_ms)
+    assert (job.missing, job.doubts, job.uncertain) == ((), (), ())
+    assert job.name == "SELECT count(*) FROM orders WHERE day = ? AND città IN (?)"
+    assert [attempt.node for attempt in attempts_of(WRITTEN)] == ["a", "b", "a"]
 
 
 def test_stages_follow_the_edges_of_the_dag(tmp_path):

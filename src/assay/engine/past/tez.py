@@ -282,7 +282,8 @@ class HistoryReading:
             yield f"{log.cut}, and what followed is lost; copy it again"
         elif not self._dags:
             damaged = sum(log.damaged.values())
-            yield f"{damaged:,} of its records can't be read; copy it again" if damaged else NO_RECORD if self._empty else NO_DAG
+            nothing = NO_RECORD if self._empty else NO_DAG
+            yield f"{damaged:,} of its records can't be read; copy it again" if damaged else nothing
         elif unknown := [number for number in log.damaged if number and number not in self._dags]:
             yield f"the records of dag_{unknown[0]} can't be read; copy it again"
 
