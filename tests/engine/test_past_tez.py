@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 import time
 import tracemalloc
 from itertools import pairwise
@@ -166,6 +167,50 @@ def test_what_began_before_the_stage_before_it_joins_the_two_before(tmp_path):
         (SHUFFLED, ("Map 1", "Reducer 3", "BROADCAST"), ("Reducer 2", "Reducer 3", "SCATTER_GATHER")),
     )
     assert stages(tmp_path, made) == ["Map 1 and 1 at once with it", "Reducer 3"]
+
+
+def simulated(rng, *, waits):
+    """A random DAG on as many slots as it wants, whose tasks wait for drives or not: vertices, edges and its length."""
+    names = [f"V{number}" for number in range(rng.randint(2, 5))]
+    edges = [
+        (source, target, rng.choice(("SCATTER_GATHER", "SCATTER_GATHER", "BROADCAST", "ONE_TO_ONE")))
+        for at, target in enumerate(names) for source in names[:at] if rng.random() < 0.6
+    ]  # fmt: skip
+    ends: dict[str, list[float]] = {}
+    vertices = []
+    for name in names:
+        sources = [(source, way) for source, target, way in edges if target == name]
+        reads = not sources or rng.random() < 0.3
+        early = rng.random() < 0.7
+        tasks, width = [], rng.randint(1, 4)
+        for at in range(width):
+            needed = [ends[of][at % len(ends[of])] if way == "ONE_TO_ONE" else max(ends[of]) for of, way in sources]
+            released = (min if early else max)(
+                [min(ends[of]) if early else max(ends[of]) for of, _ in sources], default=0
+            )
+            own, rest = ([rng.uniform(0, 5), rng.uniform(0, 20)] for _ in range(2))
+            begin = released + 1
+            ready = max([begin + (own[0] + waits * own[1] if reads else 0), *needed])
+            end = ready + rest[0] + waits * rest[1]
+            cpu_ms = int(1000 * (rest[0] + (own[0] if reads else 0)))
+            tasks.append(
+                MadeTask(begin, end, f"n{at}", at, counters={"CPU_MILLISECONDS": cpu_ms, "HDFS_BYTES_READ": 1})
+            )
+        ends[name] = [task.end_s for task in tasks]
+        vertices.append(MadeVertex(name, tuple(tasks), reads))
+    return MadeDag(tuple(vertices), tuple(edges), elapsed_s=max(map(max, ends.values())) + 1)
+
+
+@pytest.mark.slow
+def test_no_dag_becomes_shorter_by_more_than_its_stages_and_its_waits_for_containers_may(tmp_path):
+    several = 0
+    for seed in range(300):
+        slow, fast = (simulated(random.Random(seed), waits=waits) for waits in (1, 0))
+        job = read(tmp_path, slow)
+        assert job.counts
+        several += len(job.stages) > 1
+        assert sum(stage.saved_ms for stage in job.stages) / 1000 + job.polls_s >= slow.elapsed_s - fast.elapsed_s, seed
+    assert several > 50
 
 
 def test_what_a_single_task_wrote_for_all_others_lies_on_one_node(tmp_path):
