@@ -87,3 +87,8 @@ def test_what_is_no_such_list_is_refused_in_a_sentence(tmp_path, text, message):
     assert "\n" not in str(caught.value)
     with pytest.raises(BadInputError, match="there can't be read|can't be read"):
         read_applications(tmp_path / "none")
+
+
+def test_all_dags_of_a_session_are_one_application_of_tez():
+    assert {application_id(unread(f"dag_1_0042_{number}", "", "")) for number in (1, 2)} == {"application_1_0042"}
+    assert application_id(unread("application_1_0042", "", "")) == "application_1_0042"

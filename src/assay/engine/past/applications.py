@@ -5,6 +5,7 @@ are the virtual cores of its containers by the time for which they had them.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from assay.model.naming import printable
 
 _MOST_BYTES = 1 << 30
 _HOW = "save it with `curl -H 'Accept: application/json' http://RESOURCEMANAGER:8088/ws/v1/cluster/apps`"
+_OF_APPLICATION = re.compile(r"(?:job_|dag_)(\d+_\d+)(?:_\d+)?")
 _KINDS = {"MAPREDUCE": "MapReduce", "SPARK": "Spark", "TEZ": "Tez"}
 """What the types are called that applications give themselves, where that differs."""
 
@@ -60,5 +62,5 @@ def _application(entry: Mapping[str, Any]) -> Application:
 
 
 def application_id(job: PastJob) -> str:
-    """The id of the application that ran a job: MapReduce numbers both alike."""
-    return job.id.replace("job_", "application_")
+    """The id of the application that ran a job: MapReduce numbers both alike, and Tez each DAG of one."""
+    return _OF_APPLICATION.sub(r"application_\1", job.id)
