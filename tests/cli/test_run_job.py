@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
-from assay.cli.triage import find_histories
+from assay.cli.past_jobs import find_histories
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.host.machine import usable_processors
 from assay.input.sample import MANIFEST

@@ -9,7 +9,7 @@ import click
 
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, output_options, print_json
-from assay.cli.triage import ASSUMED_DRIVES, Since, find_histories, login_for, read_jobs, reading_progress
+from assay.cli.past_jobs import ASSUMED_DRIVES, Since, find_histories, login_for, read_jobs, reading_progress
 from assay.host.http import BoundedWeb
 from assay.model.naming import first_few
 from assay.model.trial import DEFAULT_WORTH

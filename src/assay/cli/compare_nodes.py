@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from assay.cli.context import UserPath, json_option, open_console, print_json
-from assay.cli.triage import Since
+from assay.cli.past_jobs import Since
 from assay.engine.past.formats import attempts_of, name_the_folder
 from assay.host.files import possible
 from assay.model.errors import AssayError, BadInputError

@@ -24,8 +24,8 @@ from assay.cli.context import (
     output_options,
     print_json,
 )
+from assay.cli.past_jobs import find_histories, hadoop_client, login_for, reading_progress, typed_histories
 from assay.cli.run import run_experiment
-from assay.cli.triage import find_histories, hadoop_client, login_for, reading_progress, typed_histories
 from assay.engine.nodes_memory import ask_nodes
 from assay.engine.past.formats import FORMS
 from assay.engine.past.job import SUCCEEDED, PastJob
