@@ -65,7 +65,7 @@ class Since(click.ParamType[int]):
 
 
 class AskedJobs(NamedTuple):
-    """What options say of past jobs, and of the nodes on which they ran; sizes are in bytes, `since` in milliseconds."""
+    """What options say of past jobs and their nodes; sizes are in bytes, `since` is in milliseconds."""
 
     history: tuple[str, ...]
     example: bool
@@ -194,9 +194,7 @@ def read_past_jobs(asked: AskedJobs, progress: Console) -> PastJobs:
         with reading_progress(progress) as bar:
             jobs = list(read_jobs(histories := find_histories(asked.history, asked.since, asked.cluster, web, bar), bar))
             busy = (
-                read_sar(sar_files, measurable(jobs, "--sar"))
-                if asked.sar
-                else _ask(asked.prometheus, jobs, web, bar)
+                read_sar(sar_files, measurable(jobs, "--sar")) if asked.sar else _ask(asked.prometheus, jobs, web, bar)
             )
     finally:
         web.close()
@@ -222,7 +220,7 @@ def _assumed_drives(named: str | None, by_role: Mapping[str, Drives]) -> Iterato
 def _site(
     jobs: Sequence[PastJob], drives: Mapping[str, Drives], typed: AskedJobs, busy: MeasuredDrives | None
 ) -> tuple[DriveSite, tuple[int | None, int | None]]:
-    """All that is known of the nodes, and their memory and their containers'. Raises BadInputError for what can't be."""
+    """All that is known of the nodes, their memory and their containers'. Raises BadInputError for what can't be."""
     cores, node_memory, container_memory = typed.cores, typed.node_memory, typed.container_memory
     named = sum(of.number for of in set(drives.values())) if typed.drives else 0
     if cores and (refuted := refuted_cores([job for job in jobs if job.counts], cores)):

@@ -288,9 +288,33 @@ _DAEMONS = (
 )  # fmt: skip
 
 _DEFAULTS = "yarn-default.xml"
+_CHANGES = {
+    "local-directories-on-ssd": (
+        "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
+        "- yarn.nodemanager.local-dirs=(the directories on disks)",
+        "+ yarn.nodemanager.local-dirs=/SSD/yarn/local",
+        "# trap: with directories on disks and SSDs together tasks choose by free space, not by speed: name SSDs alone",
+        "# trap: a directory that is 90 % full is no longer used; localised files (10 GB) lie there, too",
+    ),
+    "one-more-disk": (
+        "# yarn-site.xml of each node",
+        "+ yarn.nodemanager.local-dirs=(as before),/NEW/yarn/local",
+        "# trap: the emptiest directory gets most of what is written, so that the new disk may be the busiest at first",
+    ),
+    "more-memory": (
+        "# no property: what containers do not take is page cache",
+        "# trap: leave yarn.nodemanager.resource.memory-mb as it is, or containers take the new memory",
+    ),
+    "one-more-node": (
+        "# the new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",
+    ),
+}
+"""What each alternative of `assay advise` changes here (Hadoop: LocalDirAllocator chooses by free space)."""
+
 YARN = Service(
     "yarn",
     needs=("hadoop",),
+    changes=_CHANGES,
     daemons=_DAEMONS,
     existing=OF_YARN,
     roles=(

@@ -207,7 +207,7 @@ def _unplaced_s(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) ->
         Use("output", "", "write", job.copies * stage.busiest.unplaced_written, None, ""),
     )
     together = tasks_at_once(stage, max(1, len(job.nodes)))
-    return sum(_part(use, drives[use.role], together).seconds for use in uses)
+    return sum(part_of(use, drives[use.role], together).seconds for use in uses)
 
 
 def elsewhere_s(job: PastJob, stage: StageSums) -> float:
@@ -288,7 +288,7 @@ def parts_of(job: PastJob, stage: StageSums, drives: Mapping[str, Drives]) -> It
     together = tasks_at_once(stage, max(1, len(job.nodes)))
     for use in uses_of(job, stage):
         if use.moved > 0 or use.accesses:
-            yield _part(use, drives[use.role], together)
+            yield part_of(use, drives[use.role], together)
 
 
 def uses_of(job: PastJob, stage: StageSums) -> Iterator[Use]:
@@ -304,7 +304,8 @@ def _uploads(work: Work) -> Iterator[Use]:
     yield Use("intermediate", "upload", "read", sent, None, "read again to be sent")
 
 
-def _part(use: Use, drives: Drives, together: float) -> BoundPart:
+def part_of(use: Use, drives: Drives, together: float) -> BoundPart:
+    """A use of a node's drives, while so many tasks run at once on it."""
     at_once = busy_at_once(drives.number, together)
     if use.accesses:
         seconds = use.accesses * drives.read_access_s

@@ -106,22 +106,22 @@ def drives_of(profile: DriveProfile, count: int, name: str) -> Drives:
     )  # fmt: skip
 
 
-def drives_by_role(text: str, profiles: Path) -> Mapping[str, Drives]:
-    """The drives of each role, as `--drives` says. Raises BadInputError with how it is written."""
+def drives_by_role(text: str, profiles: Path, option: str = "--drives") -> Mapping[str, Drives]:
+    """The drives of each role, as an option says. Raises BadInputError with how it is written."""
     by_role: dict[str, Drives] = {}
     named = set()
     for part in text.replace(" ", "").split(","):
         match = _PART.fullmatch(part)
         if match is None or (match["role"] or ROLES[0]) not in ROLES:
-            raise BadInputError(f"--drives {text!r} is not understood at {part!r}; {HOW}")
+            raise BadInputError(f"{option} {text!r} is not understood at {part!r}; {HOW}")
         if match["role"] in named:
             purpose = match["role"] or "all that has no drives of its own"
-            raise BadInputError(f"--drives {text!r} names drives twice for {purpose}; {HOW}")
+            raise BadInputError(f"{option} {text!r} names drives twice for {purpose}; {HOW}")
         named.add(match["role"])
         name = match["name"]
         if name not in SHORT_NAMES and name not in profile_names(profiles) and "/" not in name and "." not in name:
             known = ", ".join((*SHORT_NAMES, *profile_names(profiles)))
-            raise BadInputError(f"--drives {text!r} names {name!r}, and known are {known}; or name a YAML file")
+            raise BadInputError(f"{option} {text!r} names {name!r}, and known are {known}; or name a YAML file")
         profile = SHORT_NAMES.get(name, name)
         drives = drives_of(find_profile(profile, profiles), int(match["count"]), profile)
         for role in (match["role"],) if match["role"] else ROLES:
@@ -129,7 +129,7 @@ def drives_by_role(text: str, profiles: Path) -> Mapping[str, Drives]:
                 by_role[role] = drives
     lacking = [role for role in ROLES if role not in by_role]
     if lacking:
-        raise BadInputError(f"--drives {text!r} names no drives for {' and '.join(lacking)}; {HOW}")
+        raise BadInputError(f"{option} {text!r} names no drives for {' and '.join(lacking)}; {HOW}")
     return by_role
 
 

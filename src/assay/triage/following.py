@@ -19,6 +19,7 @@ _EXPERIMENTS = "my-jobs"
 """Where experiments of jobs lie, as `run-job` has it."""
 _GATHERED = "SAR"
 """What the printed command calls the folder with the files of all nodes."""
+_TRIAGE = ("triage",)
 _SOME_DRIVES = ("--drives", "12xhdd")
 _DAY = timedelta(days=1)
 _KEPT = timedelta(days=28)
@@ -30,7 +31,8 @@ class TypedTriage(NamedTuple):
 
     `node_memory` and `container_memory` are in bytes, and `cores` are a node's hardware threads, if known;
     `experiments` is the folder into which experiments are written, if any. `wants_busy` tells whether how busy the
-    drives were is not known, and can be asked for: the jobs of an example ran on no nodes.
+    drives were is not known, and can be asked for: the jobs of an example ran on no nodes. `asks` is the command that
+    reads histories again, with its own options.
     """
 
     places: Sequence[str]
@@ -42,6 +44,7 @@ class TypedTriage(NamedTuple):
     worth: float = DEFAULT_WORTH
     experiments: Path | None = None
     wants_busy: bool = True
+    asks: Sequence[str] = _TRIAGE
 
 
 def worth_options(worth: float) -> list[str]:
@@ -92,7 +95,7 @@ def _print_busy_times(summary: Batch) -> NextCommand:
 
 
 def _again(given: TypedTriage, *more: str) -> str:
-    return f"{typed('triage')} {shlex.join([*given.places, *given.options, *more])}"
+    return typed(*given.asks, *given.places, *given.options, *more)
 
 
 def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
@@ -105,7 +108,7 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
         if given.experiments is not None:
             return typed("run", str(file)), "fill in its jar and its input first"
         return (
-            _again(given, "--write-experiment", _EXPERIMENTS),
+            _again(given._replace(asks=_TRIAGE), "--write-experiment", _EXPERIMENTS),
             f"writes {file}; fill in its jar and its input, and run it with `{typed('run')}`",
         )
     role = row.role or ROLES[1]

@@ -67,7 +67,7 @@ def likely_of(
             shared_drives = busy.drives
             stages.append(_by_work(stage, of_stage, [busy_s], "busy drives"))
         else:
-            stages.append(_by_counters(job, stage, of_stage, drives, _passed_share(job, bound, cache_bytes)))
+            stages.append(_by_counters(job, stage, of_stage, drives, passed_share(job, bound, cache_bytes)))
         depth = tasks_at_once(stage, len(job.nodes)) / shared_drives
         if not unlike and round(depth, 1) > DEEPEST:
             unlike = f"{depth:.2g} tasks at once shared a drive, and no job with more than {DEEPEST:g} was measured"
@@ -127,8 +127,8 @@ def _by_counters(
     evidence: Evidence = "counters" if read_back is None else "page cache"
 
     def of_roles(roles: Collection[str]) -> Likely:
-        worked_s = _worked_s(job, stage, drives, 1.0 if read_back is None else read_back, roles)
-        return _by_work(stage, of_stage, worked_s.values(), evidence)
+        by_drives = worked_s(job, stage, drives, 1.0 if read_back is None else read_back, roles)
+        return _by_work(stage, of_stage, by_drives.values(), evidence)
 
     of_all, waiting_ms = of_roles(ROLES), job.waiting_ms(stage)
     if waiting_ms is None:
@@ -140,22 +140,22 @@ def _by_counters(
     return min(of_all, by_timers)
 
 
-def _worked_s(
+def worked_s(
     job: PastJob, stage: StageSums, drives: Mapping[str, Drives], read_back: float, roles: Collection[str]
 ) -> dict[Drives, float]:
     """How long each drive of a kind usually works for what a stage counts of some roles, on the busiest node."""
-    worked_s = dict.fromkeys((drives[role] for role in roles), 0.0)
+    by_drives = dict.fromkeys((drives[role] for role in roles), 0.0)
     tasks = tasks_at_once(stage, len(job.nodes))
     for use in uses_of(job, stage):
         if use.role in roles and use.moved > 0:
             of_role = drives[use.role]
             share = read_back if use.role == _INTERMEDIATE and use.direction == "read" else 1.0
             seconds = share * of_role.usually_s(use.direction, use.moved, use.request)
-            worked_s[of_role] += seconds / max(1.0, min(of_role.number, tasks))
-    return worked_s
+            by_drives[of_role] += seconds / max(1.0, min(of_role.number, tasks))
+    return by_drives
 
 
-def _passed_share(job: PastJob, bound: Bound, cache_bytes: float | None) -> float | None:
+def passed_share(job: PastJob, bound: Bound, cache_bytes: float | None) -> float | None:
     """The share of all that passed through a page cache of that size that it could not hold; None where none is known.
 
     What passed is what the job read and wrote on its busiest node, and what jobs beside it did: as much more as they

@@ -464,13 +464,16 @@ def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperC
 
 def triage(
     jobs: Sequence[PastJob], site: DriveSite, worth: float, drives: str, older: int, assumed: Iterable[str],
-    unread: Sequence[Unread] = (),
+    unread: Sequence[Unread] = (), bounded: Sequence[BoundedRun] | None = None,
 ) -> Triage:  # fmt: skip
-    """The whole answer of some jobs' histories; `drives` are the nodes' in words."""
+    """The whole answer of some jobs' histories; `drives` are the nodes' in words.
+
+    `bounded` are the runs that count of distinct jobs, where these are known.
+    """
     copies = len(jobs)
     jobs = distinct(jobs)
     copies -= len(jobs)
-    bounded = bounded_runs(jobs, site)
+    bounded = bounded_runs(jobs, site) if bounded is None else bounded
     rows = _rows(jobs, bounded, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)

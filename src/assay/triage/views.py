@@ -317,10 +317,11 @@ def print_triage(
         print_text(console, _not_read(summary.unread, len(summary.unread) if verbose else _MOST_UNREAD))
     for assumption in summary.assumed:
         print_text(console, f"Assumed: {assumption}.")
-    _print_following(following, console)
+    print_following(following, console)
 
 
-def _print_following(following: Sequence[NextCommand], console: Console) -> None:
+def print_following(following: Sequence[NextCommand], console: Console) -> None:
+    """What to type next, each with where to type it."""
     for step in following:
         print_line(console, f"{step.when}: {step.command}")
         if step.words:

@@ -1,0 +1,320 @@
+"""The advice: what each alternative saves in a month and in the longest night, which pays, and which is first.
+
+An alternative pays where it saves more than the same money would as nodes. That is a share s of all jobs' time with
+s / (1 - s) = price for each node / price of a node: so much more would as many more nodes do.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from assay.advise.alternatives import ONE_MORE_NODE, Alternative, Purchase, alternatives
+from assay.advise.saving import likely_after
+from assay.advise.sizes import Sizes, sizes
+from assay.engine.past.job import PastJob
+from assay.model.base import Frozen
+from assay.triage.likely import Likely
+from assay.triage.names import run_name
+from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageVerdict
+from assay.triage.reasons import BoundedRun
+from assay.triage.window import window_of
+
+MONTH_NIGHTS = 30
+_DAY_MS = 86_400_000
+_MOST_SHARE = 0.99
+"""What saves more has no price at which it would not pay."""
+_NO_GAIN = {"time": "they compute", "bytes": "they move little on drives"}
+
+
+class Payback(StrEnum):
+    """Whether an alternative saves more than its price must."""
+
+    PAYS = "pays"
+    NOT_KNOWN = "not known"
+    DOES_NOT_PAY = "does not pay"
+    NO_PRICE = "no price"
+    MEASURE = "the measure"
+    NO_ROOM = "no room"
+
+
+class JobSaving(Frozen):
+    """What an alternative saves of a job: hours of its time in a month."""
+
+    job: str
+    """The job, as triage calls it."""
+    likely_hours: float | None
+    """Probably; null where nothing tells."""
+    most_hours: float
+    """At most."""
+
+
+class Comparison(Frozen):
+    """An alternative. Hours are of jobs' time in a month of nights such as the histories have."""
+
+    name: str
+    """What is changed."""
+    kinds: tuple[str, ...]
+    """What services, or counters that suggest it, call it."""
+    price: float | None
+    """Of the whole cluster; null where options don't say it."""
+    likely_hours: float | None
+    """What it probably saves; null where nothing tells, and good for an order alone where `unknown` says why."""
+    low_hours: float
+    """The lower end of its interval."""
+    high_hours: float
+    """The upper end."""
+    most_hours: float
+    """The most that it saves."""
+    unknown: str
+    """Why what is likely is not known, or no more than an order; empty where it is."""
+    night_likely_hours: float | None
+    """By how much it probably shortens the longest night; null where that is not known."""
+    night_most_hours: float
+    """By how much at most."""
+    hours_per_1000: float | None
+    """What it probably saves in a month for each 1,000 of money; null without a price."""
+    least_hours: float | None
+    """From so many hours it pays; null without prices."""
+    verdict: Payback
+    """Whether it does, by its interval."""
+    beaten_by: str
+    """The cheaper alternative that saves as much or more; empty where there is none."""
+    flip_price: float | None
+    """The price of one of what is bought at which `likely_hours` are as much as must be saved."""
+    flip_prices: tuple[float, float] | None
+    """The same for both ends of the interval."""
+    jobs: tuple[JobSaving, ...]
+    """Its jobs, those first that save most."""
+
+
+class Advice(Frozen):
+    """What to change first, and what the other alternatives save."""
+
+    first: int | None
+    """The place in `alternatives` of what to change first; null where nothing pays."""
+    alternatives: tuple[Comparison, ...]
+    """All that were compared."""
+    nodes: int
+    """The nodes of the cluster."""
+    nights: int
+    """The nights of the histories, of which a month has 30."""
+    month_hours: float
+    """The jobs' time in a month."""
+    worth: float
+    """The share of it that SSDs for local directories must save by their price; without prices triage's threshold."""
+    no_gain: Mapping[str, int]
+    """How many jobs gain little or nothing, or nobody knows what, by reason."""
+    sizes: Sizes
+    """The size of SSDs for local directories, and how long they last."""
+    assumed: tuple[str, ...]
+    """What was assumed because nothing said it."""
+    next_commands: tuple[NextCommand, ...] = ()
+    """What to type next: the first narrows the answer most."""
+
+
+class Site(NamedTuple):
+    """The cluster that advice is for: its drives, its nodes, and what may be bought; `ssd_bytes` is an SSD's size.
+
+    `writes_a_day` is how often an SSD may be written whole each day.
+    """
+
+    drives: DriveSite
+    nodes: int
+    purchase: Purchase
+    ssd_bytes: float
+    writes_a_day: float
+
+
+class _Saved(NamedTuple):
+    """What an alternative saves of a run."""
+
+    run: BoundedRun
+    likely: Likely | str
+    most_s: float
+
+
+class _Batch(NamedTuple):
+    """The runs that count, all others, the jobs with a bound, and by what hours become those of a month."""
+
+    runs: Sequence[BoundedRun]
+    others: Sequence[PastJob]
+    known: frozenset[str]
+    month: float
+
+    @property
+    def hours(self) -> float:
+        """Of jobs' time in a month."""
+        return self.month * sum(run.job.ran_s for run in self.runs)
+
+
+def least_share(price_a_node: float, node_price: float) -> float:
+    """The share of all jobs' time that an alternative must save."""
+    return price_a_node / (price_a_node + node_price)
+
+
+def advise(
+    jobs: Sequence[PastJob], site: Site, answer: Triage, bounded: Sequence[BoundedRun], assumed: Sequence[str]
+) -> Advice:
+    """The advice for a site with these jobs, of which triage's answer is known."""
+    known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
+    nights = _nights(answer)
+    batch = _Batch(
+        [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts], known,
+        MONTH_NIGHTS / nights / 3600,
+    )  # fmt: skip
+    compared = [
+        _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
+    ]
+    rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
+    return Advice(
+        first=first_of(rows), alternatives=tuple(rows), nodes=site.nodes, nights=nights, month_hours=batch.hours,
+        worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
+        sizes=sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day),
+        assumed=tuple(assumed),
+    )  # fmt: skip
+
+
+def _nights(answer: Triage) -> int:
+    if answer.window is not None:
+        return len(answer.window.nights)
+    return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))
+
+
+def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:
+    saved = [_saved(alternative, run, site.drives) for run in batch.runs]
+    as_bounded = [of.run._replace(bound=of.run.bound._replace(seconds=of.most_s), likely=of.likely) for of in saved]
+    window = window_of(as_bounded, batch.others, batch.known)
+    night_likely_s, night_most_s = (
+        (window.longest_night.likely_s, window.longest_night.bound_s) if window else (None, 0.0)
+    )
+    sums = _sums(saved, batch.month)
+    node_price = site.purchase.prices.node
+    least_hours = flip_price = flip_prices = None
+    if alternative.price == 0:
+        least_hours = 0.0
+    elif alternative.price is not None and node_price is not None:
+        least_hours = least_share(alternative.price / site.nodes, node_price) * batch.hours
+    if node_price is not None and alternative.price and batch.hours and ONE_MORE_NODE not in alternative.kinds:
+
+        def price_of(hours: float) -> float:
+            share = min(hours / batch.hours, _MOST_SHARE)
+            return node_price * share / (1 - share) / alternative.units
+
+        flip_price = None if sums.likely_hours is None or sums.unknown else price_of(sums.likely_hours)
+        flip_prices = (price_of(sums.low_hours), price_of(sums.high_hours))
+    comparison = Comparison(
+        name=alternative.name, kinds=alternative.kinds, price=alternative.price,
+        likely_hours=sums.likely_hours, low_hours=sums.low_hours, high_hours=sums.high_hours,
+        most_hours=sums.most_hours, unknown=sums.unknown,
+        night_likely_hours=None if night_likely_s is None else night_likely_s / 3600,
+        night_most_hours=night_most_s / 3600,
+        hours_per_1000=None if not alternative.price or sums.likely_hours is None
+        else 1000 * sums.likely_hours / alternative.price,
+        least_hours=least_hours, verdict=Payback.NOT_KNOWN, beaten_by="", flip_price=flip_price,
+        flip_prices=flip_prices, jobs=_by_job(saved, batch.month),
+    )  # fmt: skip
+    return comparison.model_copy(update={"verdict": _verdict(alternative, comparison)})
+
+
+def _saved(alternative: Alternative, run: BoundedRun, site: DriveSite) -> _Saved:
+    changed = alternative.change(run, site)
+    return _Saved(run, likely_after(run, site, changed), changed.most_s)
+
+
+class _Sums(NamedTuple):
+    """Hours that some runs save."""
+
+    likely_hours: float | None
+    low_hours: float
+    high_hours: float
+    most_hours: float
+    unknown: str
+
+
+def _sums(saved: Sequence[_Saved], to_hours: float) -> _Sums:
+    """Of runs of which nothing is likely, all that is possible is in the interval."""
+    likely = [of.likely for of in saved if isinstance(of.likely, Likely)]
+    most_s = sum(of.most_s for of in saved)
+    open_s = sum(of.most_s for of in saved if not isinstance(of.likely, Likely))
+    reasons = Counter[str]()
+    for of in saved:
+        if reason := of.likely.unlike if isinstance(of.likely, Likely) else of.likely:
+            reasons[reason] += 1 if of.most_s else 0
+    unknown = next((reason for reason, count in reasons.most_common(1) if count), "")
+    return _Sums(
+        to_hours * sum(of.seconds for of in likely) if likely or not saved else None,
+        to_hours * sum(of.low_s for of in likely), to_hours * (sum(of.high_s for of in likely) + open_s),
+        to_hours * most_s, unknown,
+    )  # fmt: skip
+
+
+def _by_job(saved: Sequence[_Saved], to_hours: float) -> tuple[JobSaving, ...]:
+    runs: dict[str, list[_Saved]] = {}
+    for of in saved:
+        runs.setdefault(run_name(of.run.job), []).append(of)
+    sums = {job: _sums(of_job, to_hours) for job, of_job in runs.items()}
+    jobs = [
+        JobSaving(job=job, likely_hours=of_job.likely_hours, most_hours=of_job.most_hours)
+        for job, of_job in sums.items() if of_job.most_hours
+    ]  # fmt: skip
+    return tuple(sorted(jobs, key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job)))
+
+
+def _verdict(alternative: Alternative, row: Comparison) -> Payback:
+    if not alternative.has_room:
+        return Payback.NO_ROOM
+    if ONE_MORE_NODE in alternative.kinds:
+        return Payback.MEASURE
+    if not row.most_hours:
+        return Payback.DOES_NOT_PAY
+    if row.least_hours is None:
+        return Payback.NO_PRICE
+    if row.low_hours > row.least_hours:
+        return Payback.PAYS
+    return Payback.DOES_NOT_PAY if row.high_hours < row.least_hours else Payback.NOT_KNOWN
+
+
+def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
+    """A cheaper alternative that is sure to save as much, or probably does where both are known; empty without one."""
+    if row.price is None or not row.most_hours:
+        return ""
+    for other in others:
+        if other.price is None or other.price >= row.price or other.verdict is Payback.NO_ROOM:
+            continue
+        both_known = not (other.unknown or row.unknown)
+        likely_hours = other.likely_hours or 0.0
+        if other.low_hours >= row.high_hours or (both_known and likely_hours >= (row.likely_hours or 0.0)):
+            return other.name
+    return ""
+
+
+def first_of(rows: Sequence[Comparison]) -> int | None:
+    """The place of what to change first: what pays, by its hours for each 1,000; else what costs least to try.
+
+    Without prices that is what probably saves most. None where nothing pays.
+    """
+
+    def rank(place: int) -> tuple[bool, bool, float, float]:
+        row = rows[place]
+        likely_hours = row.likely_hours or 0.0
+        by_price = likely_hours if row.hours_per_1000 is None else row.hours_per_1000
+        return row.verdict is Payback.PAYS, row.price == 0, by_price, row.most_hours
+
+    possible = [
+        place for place, row in enumerate(rows)
+        if row.verdict in {Payback.PAYS, Payback.NOT_KNOWN, Payback.NO_PRICE} and not row.beaten_by
+    ]  # fmt: skip
+    return max(possible, key=rank, default=None)
+
+
+def _no_gain(rows: Sequence[JobRow]) -> dict[str, int]:
+    """How many jobs cannot gain, or are not known, by reason."""
+    counts = Counter[str]()
+    for row in rows:
+        if row.verdict is TriageVerdict.CANNOT_MATTER:
+            counts[_NO_GAIN.get(row.basis, "their drives are hardly busy")] += 1
+        elif row.verdict is TriageVerdict.NOT_KNOWN:
+            waits = "waits between polls decide" if not row.contradictions else "something contradicts their bounds"
+            counts["their histories lack data" if not row.counted else waits] += 1
+    return dict(counts.most_common())

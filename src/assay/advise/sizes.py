@@ -1,0 +1,69 @@
+"""How large SSDs for local directories must be, and how long they last."""
+
+from collections.abc import Iterable, Sequence
+
+from assay.engine.past.job import PastJob
+from assay.model.base import Frozen
+from assay.triage.bounds import uses_of
+from assay.triage.drives import Drives
+
+FREE_SHARE = 0.2
+"""Of an SSD: Hadoop leaves a directory that is nine tenths full, and localised files lie in it, too."""
+WARRANTY_YEARS = 5
+"""For so long makers promise the drive writes a day by which they state an endurance."""
+DRIVE_WRITES = 1.0
+"""How often an SSD may be written whole each day, where nothing says so: usual for drives that are mostly read."""
+
+
+class Sizes(Frozen):
+    """What lies in the local directories of a node, what is written there, and what SSDs make of that."""
+
+    peak_bytes: float
+    """The most that all jobs at once had in the local directories of one node."""
+    needed_bytes: float
+    """The size that its SSDs need together, with a fifth of it free."""
+    has_bytes: float
+    """The size that those have which are compared."""
+    written_a_day_bytes: float
+    """The most that is written to one node's local directories in a day with jobs."""
+    writes_a_day: float
+    """How often an SSD may be written whole each day, over five years."""
+    years: float | None
+    """Until that is used up; null where nothing is written."""
+
+
+def sizes(jobs: Sequence[PastJob], days: int, ssd: Drives, ssd_bytes: float, writes_a_day: float) -> Sizes:
+    """Of the jobs of so many days, for SSDs of that size each."""
+    peak = _peak(jobs)
+    written = sum(
+        use.moved for job in jobs for stage in job.stages for use in uses_of(job, stage)
+        if use.role == "intermediate" and use.direction == "write"
+    ) / days  # fmt: skip
+    has_bytes = ssd.number * ssd_bytes
+    return Sizes(
+        peak_bytes=peak, needed_bytes=peak / (1 - FREE_SHARE), has_bytes=has_bytes, written_a_day_bytes=written,
+        writes_a_day=writes_a_day,
+        years=writes_a_day * WARRANTY_YEARS * has_bytes / written if written else None,
+    )  # fmt: skip
+
+
+def _peak(jobs: Sequence[PastJob]) -> float:
+    """The most that jobs at once have on a node; one whose nodes are not known has it on each."""
+    jobs_of: dict[str, list[int]] = {}
+    anywhere = [number for number, job in enumerate(jobs) if not job.all_nodes]
+    for number, job in enumerate(jobs):
+        for node in job.all_nodes:
+            jobs_of.setdefault(node, []).append(number)
+    alike = {(*numbers, *anywhere) for numbers in jobs_of.values()} or {tuple(anywhere)}
+    return max(_most_at_once(jobs[number] for number in numbers) for numbers in alike)
+
+
+def _most_at_once(jobs: Iterable[PastJob]) -> float:
+    edges: list[tuple[int, float]] = []
+    for job in jobs:
+        edges += [(job.started_ms, job.local_peak), (max(job.finished_ms, job.started_ms + 1), -job.local_peak)]
+    most = held = 0.0
+    for _, change in sorted(edges):
+        held += change
+        most = max(most, held)
+    return most

@@ -1,0 +1,155 @@
+"""The advice on one screen, in the order of a decision, and the change that comes first as a patch to review."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from assay.advise.advice import MONTH_NIGHTS, Advice, Comparison, Payback
+from assay.advise.sizes import WARRANTY_YEARS
+from assay.model.naming import bytes_text
+from assay.model.registry import SERVICES
+from assay.report.columns import Column, layout_table
+from assay.report.words import duration_text, print_line, print_text, significant_text
+from assay.triage.ranking import JobRow
+from assay.triage.views import print_following
+
+_JOBS, _ASSUMED = 3, 6
+LEGEND = (
+    "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
+    "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
+    "pays where it saves more than the same money would as nodes. In a cluster that is often idle, only the night "
+    "counts."
+)
+
+
+def headline(advice: Advice) -> str:
+    """What to change first, what it saves, and how sure that is, in two sentences."""
+    if advice.first is None:
+        most = max(advice.alternatives, key=lambda row: row.most_hours)
+        if not most.most_hours:
+            return "Nothing pays: none of the alternatives saves anything of these jobs. That is sure by their bounds."
+        least = f", and would have to save {_hours(most.least_hours)}" if most.least_hours is not None else ""
+        return (
+            f"Nothing pays: each alternative saves less than its price must, or something cheaper saves as much. The "
+            f"most is at most {_hours(most.most_hours)} a month by {most.name}{least}."
+        )
+    row = advice.alternatives[advice.first]
+    price = "no price is given" if row.price is None else f"costs {row.price:,.0f}" if row.price else "costs nothing"
+    of_night = f"at most {duration_text(3600 * row.night_most_hours)}"
+    if row.night_likely_hours is not None:
+        of_night = f"{duration_text(3600 * row.night_likely_hours)} ({of_night})"
+    of_night += " of the longest night"
+    if row.verdict is Payback.PAYS:
+        return (
+            f"Change first: {row.name} ({price}), which probably saves {_hours(row.likely_hours)} "
+            f"({_interval(row)}) of jobs' time a month, and {of_night}. It pays from {_hours(row.least_hours)}, "
+            "and all of the interval is above."
+        )
+    why = row.unknown or f"its interval holds the {_hours(row.least_hours)} from which it pays"
+    if row.verdict is Payback.NO_PRICE:
+        why = row.unknown or "without prices nobody can say what pays"
+    measure = f": measure {row.jobs[0].job}" if row.jobs else ""
+    return (
+        f"Not known whether anything pays: {why}{measure}. First in question is {row.name} ({price}), which saves "
+        f"{_interval(row)} h of jobs' time a month, and {of_night}."
+    )
+
+
+def _hours(hours: float | None) -> str:
+    return f"{significant_text(hours)} h"
+
+
+def _interval(row: Comparison) -> str:
+    return f"{significant_text(row.low_hours)} to {significant_text(row.high_hours)}"
+
+
+def table(rows: Sequence[Comparison]) -> list[Column]:
+    """One line for each alternative."""
+
+    def likely(row: Comparison) -> str:
+        mark = "?" if row.unknown and row.likely_hours is not None else ""
+        return f"{significant_text(row.likely_hours)}{mark} ({_interval(row)})"
+
+    def verdict(row: Comparison) -> str:
+        return f"beaten by {row.beaten_by}" if row.beaten_by else str(row.verdict)
+
+    def per_1000(row: Comparison) -> str:
+        mark = "?" if row.unknown and row.hours_per_1000 is not None else ""
+        return f"{significant_text(row.hours_per_1000)}{mark}"
+
+    return [
+        Column("alternative", [row.name for row in rows], name=True),
+        Column("saves (h)", [likely(row) for row in rows]),
+        Column("at most", [significant_text(row.most_hours) for row in rows], rank=2),
+        Column("price", ["-" if row.price is None else f"{row.price:,.0f}" for row in rows]),
+        Column("h per 1,000", [per_1000(row) for row in rows], rank=1),
+        Column("pays from", [significant_text(row.least_hours) for row in rows], rank=3),
+        Column("verdict", [verdict(row) for row in rows]),
+    ]
+
+
+def print_advice(advice: Advice, console: Console) -> None:
+    """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next."""
+    print_text(console, headline(advice), "bold")
+    print_line(console, "")
+    lines = list(layout_table(table(advice.alternatives), console.width))
+    styles = [None, *("dim" if row.beaten_by else None for row in advice.alternatives)]
+    for line, style in zip(lines, styles, strict=True):
+        print_line(console, line, style)
+    print_text(console, LEGEND)
+    for sentence in sentences(advice):
+        print_text(console, sentence)
+    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
+    print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}.")
+    for assumption in advice.assumed[:_ASSUMED]:
+        print_text(console, f"Assumed: {assumption}.")
+    print_following(advice.next_commands[:2], console)
+
+
+def sentences(advice: Advice) -> Iterator[str]:
+    """Its jobs, sizes, and the price at which the answer flips."""
+    row = None if advice.first is None else advice.alternatives[advice.first]
+    if row is not None and row.jobs:
+        shown = [
+            f"{of_job.job} {significant_text(of_job.likely_hours)}{'?' if row.unknown else ''} h (at most "
+            f"{_hours(of_job.most_hours)})"
+            for of_job in row.jobs[:_JOBS]
+        ]
+        more = f" and {len(row.jobs) - _JOBS} more jobs" if len(row.jobs) > _JOBS else ""
+        yield f"Saved of {', '.join(shown)}{more}."
+    if advice.no_gain:
+        reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
+        yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
+    known = advice.sizes
+    yield (
+        f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
+        f"{bytes_text(known.peak_bytes)} there, and a fifth stays free. Those compared have "
+        f"{bytes_text(known.has_bytes)}."
+    )
+    if known.years is not None:
+        yield (
+            f"At most {bytes_text(known.written_a_day_bytes)} a day are written there, which uses up what they endure "
+            f"in {significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
+            "years: --drive-writes)."
+        )
+    for of in advice.alternatives:
+        if of.flip_prices is not None and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}:
+            low, high = (significant_text(price) for price in of.flip_prices)
+            likely = f"{significant_text(of.flip_price)} ({low} to {high})" if of.flip_price else f"{low} to {high}"
+            yield f"The answer on {of.name} flips at a price of {likely} for one."
+
+
+def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
+    """The properties and commands of what comes first with their traps, as a patch to review. Nothing is changed."""
+    if advice.first is None:
+        yield f"# {headline(advice)}"
+        return
+    row = advice.alternatives[advice.first]
+    yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
+    for kind in row.kinds:
+        for service in SERVICES.values():
+            yield from service.changes.get(kind, ())
+        for job in jobs:
+            for change in (change for change in job.advice if change.kind == kind):
+                yield f"# {job.job}: {change.counter}"
+                yield f"+ {change.change}"

@@ -1,0 +1,166 @@
+"""`assay advise`: what to change first for past jobs, among drives, memory, nodes and settings, and whether it pays."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay.advise.advice import Advice, Site, least_share
+from assay.advise.advice import advise as advise_for
+from assay.advise.alternatives import Prices, Purchase
+from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
+from assay.advise.views import change_text, print_advice
+from assay.cli.console import Output
+from assay.cli.context import BoundedNumber, Size, WholeNumber, find_installation, output_options
+from assay.cli.past_jobs import AskedJobs, PastJobs, past_jobs_options, read_past_jobs
+from assay.cli.report import emit
+from assay.engine.past.job import PastJob, distinct
+from assay.media.emulated.profile import find_profile
+from assay.model.errors import BadInputError
+from assay.model.naming import bytes_text
+from assay.model.trial import DEFAULT_WORTH
+from assay.plan.job_experiment import ROLES
+from assay.triage.drives import Drives, drives_by_role, drives_text
+from assay.triage.following import next_commands
+from assay.triage.ranking import Triage, bounded_runs, triage
+
+_PRICES = ("disk", "ssd", "memory", "node")
+
+
+class Price(click.ParamType[float]):
+    """A price as a plain number above 0."""
+
+    name = "price"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Fails on anything else."""
+        if isinstance(value, float):
+            return value
+        if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,4})?", str(value)) or not float(value):
+            how = "write a plain number above 0, such as 500, all prices in the same money"
+            self.fail(f"{value!r} is no price; {how}", param, ctx)
+        return float(value)
+
+
+def _price(name: str, of: str) -> Any:
+    return click.option(f"--{name}-price", type=Price(), metavar="NUMBER", help=f"Price of {of}, a plain number.")
+
+
+@click.command()
+@past_jobs_options
+@_price("ssd", "one SSD")
+@_price("disk", "one more disk like those of --drives")
+@_price("memory", "the memory of --more-memory")
+@_price("node", "one more node, with all that it costs")
+@click.option(
+    "--ssd", default="1xssd", show_default=True, metavar="COUNTxDRIVE", help="SSDs for a node's local directories."
+)
+@click.option("--more-memory", type=Size(), default="128GiB", show_default=True, help="Memory to add to each node.")
+@click.option("--slots", type=WholeNumber(1, 1000), help="How many drives a node has room for.")
+@click.option("--nodes", type=WholeNumber(1, 100_000), help="Nodes of the cluster, if the histories name fewer.")
+@click.option(
+    "--drive-writes", type=BoundedNumber(0, 100, min_open=True),
+    help=f"How often an SSD may be written whole each day for {WARRANTY_YEARS} years (DWPD); else {DRIVE_WRITES:g}.",
+)  # fmt: skip
+@click.option(
+    "--print-change", is_flag=True, help="Print what comes first as a patch to review: properties, commands, traps."
+)
+@output_options
+def advise(
+    asked: AskedJobs, ssd: str, more_memory: int, slots: int | None, nodes: int | None, drive_writes: float | None,
+    *, print_change: bool, output: Output, **prices: float | None,
+) -> int:  # fmt: skip
+    """Say what to change first for past jobs: SSDs, a disk, memory, a node or settings. Nothing is changed.
+
+    Compares what each saves of the jobs' time in a month, and of the longest night, with its price.
+
+    \b
+    Example:  assay advise --example --ssd-price 500 --node-price 11000
+              assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
+              assay advise --history /history/done --drives 12xhdd --print-change
+    """
+    profiles = find_installation().profiles
+    kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
+    if len(kinds) > 1:
+        raise BadInputError(f"--ssd {ssd!r} names several kinds of drives; name one, such as 1xssd")
+    of_money = Prices(**{name: prices[f"{name}_price"] for name in _PRICES})
+    purchase = Purchase(kinds.pop(), more_memory, of_money, slots)
+    past = read_past_jobs(asked, output.progress)
+    jobs = distinct(past.jobs)
+    site = Site(
+        past.site, _nodes(jobs, nodes), purchase, _bytes(purchase.ssd, profiles), drive_writes or DRIVE_WRITES
+    )  # fmt: skip
+    _check_slots(past, slots)
+    worth, bounded = _worth(of_money, purchase.ssd.number), bounded_runs(jobs, past.site)
+    answer = triage(
+        jobs, past.site, worth, drives_text(past.by_role), past.histories.older, past.assumed, past.histories.unread,
+        bounded,
+    )  # fmt: skip
+    if not any(row.bound_s is not None for row in answer.rows):
+        raise BadInputError(
+            "the histories do not tell what a change could save of any job; `assay triage` says what each of them lacks"
+        )
+    advice = advise_for(jobs, site, answer, bounded, [*_assumed(site, profiles), *answer.summary.assumed])
+    typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *_typed(prices)))
+    advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
+    _show(advice, answer, output, print_change=print_change)
+    return 0
+
+
+def _show(advice: Advice, answer: Triage, output: Output, *, print_change: bool) -> None:
+    if print_change:
+        emit(change_text(advice, answer.rows), None)
+    elif output.as_json:
+        emit(iter([advice.model_dump_json(indent=1)]), None)
+    else:
+        print_advice(advice, output.results)
+
+
+def _typed(prices: Mapping[str, float | None]) -> list[str]:
+    """The prices, as they are typed again."""
+    given = {f"--{name.replace('_', '-')}": price for name, price in prices.items() if price is not None}
+    return [word for option, price in given.items() for word in (option, f"{price:.12g}")]
+
+
+def _worth(prices: Prices, ssds: int) -> float:
+    """The share of a job's time that SSDs for local directories must save; without their prices the usual one."""
+    if prices.ssd is None or prices.node is None:
+        return DEFAULT_WORTH
+    return least_share(ssds * prices.ssd, prices.node)
+
+
+def _nodes(jobs: Sequence[PastJob], said: int | None) -> int:
+    """The nodes of the cluster. Raises BadInputError where histories name more than options do."""
+    of_histories = len({node for job in jobs for node in job.nodes})
+    if said is not None and said < of_histories:
+        raise BadInputError(f"--nodes {said} is less than the {of_histories} nodes that histories name; count them all")
+    if not said and not of_histories:
+        raise BadInputError("the histories name no nodes; say with --nodes how many the cluster has")
+    return said or of_histories
+
+
+def _check_slots(past: PastJobs, slots: int | None) -> None:
+    """Raises BadInputError where a node has more drives than slots."""
+    installed = sum(drives.number for drives in set(past.by_role.values()))
+    if slots is not None and slots < installed:
+        raise BadInputError(
+            f"--slots {slots} is less than the {installed} drives that each node has ({drives_text(past.by_role)}); "
+            "count all slots, those with drives too"
+        )
+
+
+def _bytes(drives: Drives, profiles: Path) -> float:
+    """The size of one of them, in bytes."""
+    return find_profile(drives.profile, profiles).values.get("capacity_bytes", 0.0)
+
+
+def _assumed(site: Site, profiles: Path) -> Iterator[str]:
+    """What advice takes for granted."""
+    ssd, disk = site.purchase.ssd, site.drives.drives[ROLES[0]]
+    number = max(ssd.number, disk.number)
+    yield (
+        f"an SSD is a {ssd.name} (--ssd names another). {number} of them in place of a node's disks hold "
+        f"{bytes_text(number * site.ssd_bytes)} in place of {bytes_text(disk.number * _bytes(disk, profiles))}"
+    )

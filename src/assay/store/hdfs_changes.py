@@ -1,0 +1,28 @@
+"""What alternatives of `assay advise` change in HDFS, as lines of a patch to review, with their traps.
+
+Source: Hadoop's ArchivalStorage, and the classes that the traps name.
+"""
+
+CHANGES = {
+    "data-on-ssd": (
+        "# hdfs-site.xml of each DataNode, which reads it when it starts",
+        "- dfs.datanode.data.dir=/DISK/dfs/data",
+        "+ dfs.datanode.data.dir=[SSD]/SSD/dfs/data",
+        "$ hdfs storagepolicies -setStoragePolicy -path /PATH -policy ALL_SSD",
+        "$ hdfs mover -p /PATH",
+        "# trap: a directory without [SSD] before it counts as DISK, whatever it lies on",
+        "# trap: without room on SSDs ALL_SSD falls back to DISK silently: `hdfs fsck /PATH -storagepolicies` shows it",
+        "# trap: with ONE_SSD clients read any copy by chance, unless dfs.namenode.read.considerStorageType is true",
+        "# trap: the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
+    ),
+    "one-more-disk": (
+        "# hdfs-site.xml of each DataNode",
+        "+ dfs.datanode.data.dir=(as before),/NEW/dfs/data",
+        "$ hdfs diskbalancer -plan NODE",
+        "# trap: blocks that are there stay on the old disks until the disk balancer moves them",
+    ),
+    "one-more-node": (
+        "$ hdfs balancer",
+        "# trap: until then the new node has no block, and reads from the others",
+    ),
+}
