@@ -18,6 +18,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
+from assay.advise.advice import Advice, Comparison, JobSaving
+from assay.advise.sizes import Sizes
 from assay.cli import cli
 from assay.cli.context import find_installation
 from assay.cli.data import CheckedDataset
@@ -189,8 +191,9 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Amount, AnswerSummary, Batch, CheckedDataset, Coverage, Doubt, DryRun, JobRecord, JobRow, Landed,
-        LimitUse, Night, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Totals, Trial, Window, WindowRun,
+        Advice, Amount, AnswerSummary, Batch, CheckedDataset, Comparison, Coverage, Doubt, DryRun, JobRecord, JobRow,
+        JobSaving, Landed, LimitUse, Night, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Sizes, Totals, Trial,
+        Window, WindowRun,
         *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip

@@ -518,6 +518,14 @@ def triage_example_head() -> str:
     return _listing([*lines[: last + 1], "  ..."])
 
 
+def advise_example() -> str:
+    """What `assay advise --example` prints with some prices."""
+    prices = {"ssd": 500, "disk": 300, "memory": 450, "node": 11_000}
+    options = [word for name, price in prices.items() for word in (f"--{name}-price", str(price))]
+    with tempfile.TemporaryDirectory() as folder:
+        return _listing(output_of(Path(folder), "110", "-m", "assay", "advise", "--example", *options))
+
+
 def charts() -> dict[Path, str]:
     """Each chart of a kept run that a page shows, by its file."""
     return {RESULTS / "engines.svg": standalone(shares_chart(_shares("engines")))}
@@ -582,6 +590,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage looseness": triage_looseness,
     "triage example": triage_example,
     "triage example head": triage_example_head,
+    "advise example": advise_example,
     **PREDICTION_BLOCKS,
     **BLOCKS,
 }

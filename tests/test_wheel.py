@@ -173,6 +173,7 @@ print(json.dumps(said))
 """One Python for all: to start it takes longer than they do."""
 FORMATS = ("html", "md", "csv", "json")
 FIRST_STEPS = {
+    "advise": ["advise --history done --drives 12xhdd --ssd-price 500 --node-price 11000"],
     "compare": ["compare run again"],
     "compare-histories": ["compare-histories --history done --changed 2026-11-20"],
     "compare-nodes": ["compare-nodes worker-1 --history done"],

@@ -80,10 +80,8 @@ class Comparison(Frozen):
     """Whether it does, by its interval."""
     beaten_by: str
     """The cheaper alternative that saves as much or more; empty where there is none."""
-    flip_price: float | None
-    """The price of one of what is bought at which `likely_hours` are as much as must be saved."""
-    flip_prices: tuple[float, float] | None
-    """The same for both ends of the interval."""
+    flip_prices: tuple[float, ...]
+    """The prices of one of what is bought between which the answer flips: at both ends of the interval."""
     jobs: tuple[JobSaving, ...]
     """Its jobs, those first that save most."""
 
@@ -126,26 +124,18 @@ class Site(NamedTuple):
     writes_a_day: float
 
 
-class _Saved(NamedTuple):
-    """What an alternative saves of a run."""
-
-    run: BoundedRun
-    likely: Likely | str
-    most_s: float
-
-
 class _Batch(NamedTuple):
-    """The runs that count, all others, the jobs with a bound, and by what hours become those of a month."""
+    """The runs that count, all others, the jobs with a bound, and by what seconds become hours in a month."""
 
     runs: Sequence[BoundedRun]
     others: Sequence[PastJob]
     known: frozenset[str]
-    month: float
+    to_hours: float
 
     @property
     def hours(self) -> float:
         """Of jobs' time in a month."""
-        return self.month * sum(run.job.ran_s for run in self.runs)
+        return self.to_hours * sum(run.job.ran_s for run in self.runs)
 
 
 def least_share(price_a_node: float, node_price: float) -> float:
@@ -159,10 +149,8 @@ def advise(
     """The advice for a site with these jobs, of which triage's answer is known."""
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
     nights = _nights(answer)
-    batch = _Batch(
-        [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts], known,
-        MONTH_NIGHTS / nights / 3600,
-    )  # fmt: skip
+    runs, others = [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts]
+    batch = _Batch(runs, others, known, MONTH_NIGHTS / nights / 3600)
     compared = [
         _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
     ]
@@ -183,43 +171,34 @@ def _nights(answer: Triage) -> int:
 
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:
     saved = [_saved(alternative, run, site.drives) for run in batch.runs]
-    as_bounded = [of.run._replace(bound=of.run.bound._replace(seconds=of.most_s), likely=of.likely) for of in saved]
-    window = window_of(as_bounded, batch.others, batch.known)
-    night_likely_s, night_most_s = (
-        (window.longest_night.likely_s, window.longest_night.bound_s) if window else (None, 0.0)
-    )
-    sums = _sums(saved, batch.month)
-    node_price = site.purchase.prices.node
-    least_hours = flip_price = flip_prices = None
-    if alternative.price == 0:
-        least_hours = 0.0
-    elif alternative.price is not None and node_price is not None:
-        least_hours = least_share(alternative.price / site.nodes, node_price) * batch.hours
-    if node_price is not None and alternative.price and batch.hours and ONE_MORE_NODE not in alternative.kinds:
-
-        def price_of(hours: float) -> float:
-            share = min(hours / batch.hours, _MOST_SHARE)
-            return node_price * share / (1 - share) / alternative.units
-
-        flip_price = None if sums.likely_hours is None or sums.unknown else price_of(sums.likely_hours)
-        flip_prices = (price_of(sums.low_hours), price_of(sums.high_hours))
-    comparison = Comparison(
-        name=alternative.name, kinds=alternative.kinds, price=alternative.price,
-        likely_hours=sums.likely_hours, low_hours=sums.low_hours, high_hours=sums.high_hours,
-        most_hours=sums.most_hours, unknown=sums.unknown,
-        night_likely_hours=None if night_likely_s is None else night_likely_s / 3600,
-        night_most_hours=night_most_s / 3600,
-        hours_per_1000=None if not alternative.price or sums.likely_hours is None
-        else 1000 * sums.likely_hours / alternative.price,
-        least_hours=least_hours, verdict=Payback.NOT_KNOWN, beaten_by="", flip_price=flip_price,
-        flip_prices=flip_prices, jobs=_by_job(saved, batch.month),
+    window = window_of(saved, batch.others, batch.known)
+    night = window.longest_night if window else None
+    sums = _sums(saved, batch.to_hours)
+    price, node_price = alternative.price, site.purchase.node_price
+    prices: tuple[float, ...] = ()
+    if node_price and price and batch.hours and ONE_MORE_NODE not in alternative.kinds:
+        shares = [min(hours / batch.hours, _MOST_SHARE) for hours in (sums.low_hours, sums.high_hours)]
+        prices = tuple(node_price * share / (1 - share) / alternative.units for share in shares)
+    least_hours = 0.0 if price == 0 else None
+    if price and node_price:
+        least_hours = least_share(price / site.nodes, node_price) * batch.hours
+    return Comparison(
+        name=alternative.name, kinds=alternative.kinds, price=price, likely_hours=sums.likely_hours,
+        low_hours=sums.low_hours, high_hours=sums.high_hours, most_hours=sums.most_hours, unknown=sums.unknown,
+        night_likely_hours=None if night is None or night.likely_s is None else night.likely_s / 3600,
+        night_most_hours=night.bound_s / 3600 if night else 0.0,
+        hours_per_1000=1000 * sums.likely_hours / price if price and sums.likely_hours is not None else None,
+        least_hours=least_hours, verdict=_verdict(alternative, sums, least_hours), beaten_by="", flip_prices=prices,
+        jobs=_by_job(saved, batch.to_hours),
     )  # fmt: skip
-    return comparison.model_copy(update={"verdict": _verdict(alternative, comparison)})
 
 
-def _saved(alternative: Alternative, run: BoundedRun, site: DriveSite) -> _Saved:
+def _saved(alternative: Alternative, run: BoundedRun, site: DriveSite) -> BoundedRun:
+    """The run, with what the alternative saves in place of what drives save."""
     changed = alternative.change(run, site)
-    return _Saved(run, likely_after(run, site, changed), changed.most_s)
+    return run._replace(
+        bound=run.bound._replace(seconds=changed.most_s), likely=likely_after(run, site, changed)
+    )  # fmt: skip
 
 
 class _Sums(NamedTuple):
@@ -232,27 +211,26 @@ class _Sums(NamedTuple):
     unknown: str
 
 
-def _sums(saved: Sequence[_Saved], to_hours: float) -> _Sums:
+def _sums(saved: Sequence[BoundedRun], to_hours: float) -> _Sums:
     """Of runs of which nothing is likely, all that is possible is in the interval."""
-    likely = [of.likely for of in saved if isinstance(of.likely, Likely)]
-    most_s = sum(of.most_s for of in saved)
-    open_s = sum(of.most_s for of in saved if not isinstance(of.likely, Likely))
-    reasons = Counter[str]()
-    for of in saved:
-        if reason := of.likely.unlike if isinstance(of.likely, Likely) else of.likely:
-            reasons[reason] += 1 if of.most_s else 0
-    unknown = next((reason for reason, count in reasons.most_common(1) if count), "")
+    likely = [run.likely for run in saved if isinstance(run.likely, Likely)]
+    open_s = sum(run.bound.seconds for run in saved if isinstance(run.likely, str))
+    reasons = Counter(
+        run.likely if isinstance(run.likely, str) else run.likely.unlike for run in saved if run.bound.seconds
+    )
     return _Sums(
-        to_hours * sum(of.seconds for of in likely) if likely or not saved else None,
-        to_hours * sum(of.low_s for of in likely), to_hours * (sum(of.high_s for of in likely) + open_s),
-        to_hours * most_s, unknown,
-    )  # fmt: skip
+        to_hours * sum(of_run.seconds for of_run in likely) if likely else None,
+        to_hours * sum(of_run.low_s for of_run in likely),
+        to_hours * (sum(of_run.high_s for of_run in likely) + open_s),
+        to_hours * sum(run.bound.seconds for run in saved),
+        next((reason for reason, _ in reasons.most_common() if reason), ""),
+    )
 
 
-def _by_job(saved: Sequence[_Saved], to_hours: float) -> tuple[JobSaving, ...]:
-    runs: dict[str, list[_Saved]] = {}
-    for of in saved:
-        runs.setdefault(run_name(of.run.job), []).append(of)
+def _by_job(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ...]:
+    runs: dict[str, list[BoundedRun]] = {}
+    for run in saved:
+        runs.setdefault(run_name(run.job), []).append(run)
     sums = {job: _sums(of_job, to_hours) for job, of_job in runs.items()}
     jobs = [
         JobSaving(job=job, likely_hours=of_job.likely_hours, most_hours=of_job.most_hours)
@@ -261,18 +239,18 @@ def _by_job(saved: Sequence[_Saved], to_hours: float) -> tuple[JobSaving, ...]:
     return tuple(sorted(jobs, key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job)))
 
 
-def _verdict(alternative: Alternative, row: Comparison) -> Payback:
+def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -> Payback:
     if not alternative.has_room:
         return Payback.NO_ROOM
     if ONE_MORE_NODE in alternative.kinds:
         return Payback.MEASURE
-    if not row.most_hours:
+    if not sums.most_hours:
         return Payback.DOES_NOT_PAY
-    if row.least_hours is None:
+    if least_hours is None:
         return Payback.NO_PRICE
-    if row.low_hours > row.least_hours:
+    if sums.low_hours > least_hours:
         return Payback.PAYS
-    return Payback.DOES_NOT_PAY if row.high_hours < row.least_hours else Payback.NOT_KNOWN
+    return Payback.DOES_NOT_PAY if sums.high_hours < least_hours else Payback.NOT_KNOWN
 
 
 def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
@@ -315,6 +293,6 @@ def _no_gain(rows: Sequence[JobRow]) -> dict[str, int]:
         if row.verdict is TriageVerdict.CANNOT_MATTER:
             counts[_NO_GAIN.get(row.basis, "their drives are hardly busy")] += 1
         elif row.verdict is TriageVerdict.NOT_KNOWN:
-            waits = "waits between polls decide" if not row.contradictions else "something contradicts their bounds"
-            counts["their histories lack data" if not row.counted else waits] += 1
+            unsure = "something contradicts their bounds" if row.contradictions else "little but waits between polls"
+            counts[unsure if row.counted else "their histories lack data"] += 1
     return dict(counts.most_common())

@@ -23,25 +23,20 @@ ONE_MORE_NODE = "one-more-node"
 """By what the others are measured."""
 
 
-class Prices(NamedTuple):
-    """The price of a disk, an SSD, the memory and a node, in the same money; None where none is said."""
-
-    disk: float | None = None
-    ssd: float | None = None
-    memory: float | None = None
-    node: float | None = None
-
-
 class Purchase(NamedTuple):
-    """What may be bought for each node: so many SSDs of a kind, and memory in bytes; and for how much.
+    """What may be bought for each node: so many SSDs of a kind, and memory in bytes.
 
-    `slots` are the drives that a node has room for, if that is said.
+    Prices are of one disk, one SSD, that memory, and a node, in the same money; None where none is said. `slots` are
+    the drives that a node has room for, if that is said.
     """
 
     ssd: Drives
     memory_bytes: int
-    prices: Prices
     slots: int | None = None
+    disk_price: float | None = None
+    ssd_price: float | None = None
+    memory_price: float | None = None
+    node_price: float | None = None
 
 
 class Alternative(NamedTuple):
@@ -74,8 +69,8 @@ def _of_settings() -> list[Alternative]:
 
 
 def _bought(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative]:
-    prices, ssd = purchase.prices, purchase.ssd
-    disk, installed = site.drives[INPUT], sum(drives.number for drives in set(site.drives.values()))
+    ssd, disk = purchase.ssd, site.drives[INPUT]
+    installed = sum(drives.number for drives in set(site.drives.values()))
     all_ssds = ssd._replace(number=max(ssd.number, disk.number))
 
     def each(price: float | None, units: int = 1) -> float | None:
@@ -89,11 +84,11 @@ def _bought(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative
 
     on_ssd = [
         Alternative(
-            f"{ssds(ssd.number)} for local directories", each(prices.ssd, ssd.number),
+            f"{ssds(ssd.number)} for local directories", each(purchase.ssd_price, ssd.number),
             partial(_on_ssd, (INTERMEDIATE,), ssd), ("local-directories-on-ssd",), ssd.number, has_room(ssd.number),
         ),
         Alternative(
-            f"{ssds(all_ssds.number)} for all data", each(prices.ssd, all_ssds.number),
+            f"{ssds(all_ssds.number)} for all data", each(purchase.ssd_price, all_ssds.number),
             partial(_on_ssd, ROLES, all_ssds), ("data-on-ssd",), all_ssds.number,
         ),
     ]  # fmt: skip
@@ -103,13 +98,13 @@ def _bought(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative
             if site.drives[role].profile != ssd.profile
         ),
         Alternative(
-            "1 more disk a node", each(prices.disk), _one_more_disk, ("one-more-disk",), has_room=has_room(1)
+            "1 more disk a node", each(purchase.disk_price), _one_more_disk, ("one-more-disk",), has_room=has_room(1)
         ),
         Alternative(
-            f"{bytes_text(purchase.memory_bytes)} more memory a node", each(prices.memory),
+            f"{bytes_text(purchase.memory_bytes)} more memory a node", each(purchase.memory_price),
             partial(_more_memory, purchase.memory_bytes), ("more-memory",),
         ),
-        Alternative("1 more node", prices.node, partial(_one_more_node, nodes), (ONE_MORE_NODE,)),
+        Alternative("1 more node", purchase.node_price, partial(_one_more_node, nodes), (ONE_MORE_NODE,)),
     ]  # fmt: skip
 
 

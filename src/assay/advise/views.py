@@ -50,8 +50,8 @@ def headline(advice: Advice) -> str:
         why = row.unknown or "without prices nobody can say what pays"
     measure = f": measure {row.jobs[0].job}" if row.jobs else ""
     return (
-        f"Not known whether anything pays: {why}{measure}. First in question is {row.name} ({price}), which saves "
-        f"{_interval(row)} h of jobs' time a month, and {of_night}."
+        f"Not known whether anything pays, since {why}{measure}. First in question is {row.name} ({price}), which "
+        f"saves {_interval(row)} h of jobs' time a month, and {of_night}."
     )
 
 
@@ -97,6 +97,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     for line, style in zip(lines, styles, strict=True):
         print_line(console, line, style)
     print_text(console, LEGEND)
+    print_line(console, "")
     for sentence in sentences(advice):
         print_text(console, sentence)
     of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
@@ -132,11 +133,12 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"in {significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
-    for of in advice.alternatives:
-        if of.flip_prices is not None and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}:
-            low, high = (significant_text(price) for price in of.flip_prices)
-            likely = f"{significant_text(of.flip_price)} ({low} to {high})" if of.flip_price else f"{low} to {high}"
-            yield f"The answer on {of.name} flips at a price of {likely} for one."
+    flips = [
+        f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
+        for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
+    ]  # fmt: skip
+    if flips:
+        yield f"The answer flips at a price of one of {', '.join(flips)}."
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """`assay advise`: what to change first for past jobs, among drives, memory, nodes and settings, and whether it pays."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import click
 
 from assay.advise.advice import Advice, Site, least_share
 from assay.advise.advice import advise as advise_for
-from assay.advise.alternatives import Prices, Purchase
+from assay.advise.alternatives import Purchase
 from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
 from assay.advise.views import change_text, print_advice
 from assay.cli.console import Output
@@ -25,8 +25,6 @@ from assay.plan.job_experiment import ROLES
 from assay.triage.drives import Drives, drives_by_role, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
-
-_PRICES = ("disk", "ssd", "memory", "node")
 
 
 class Price(click.ParamType[float]):
@@ -44,7 +42,7 @@ class Price(click.ParamType[float]):
         return float(value)
 
 
-def _price(name: str, of: str) -> Any:
+def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(f"--{name}-price", type=Price(), metavar="NUMBER", help=f"Price of {of}, a plain number.")
 
 
@@ -85,15 +83,14 @@ def advise(
     kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
     if len(kinds) > 1:
         raise BadInputError(f"--ssd {ssd!r} names several kinds of drives; name one, such as 1xssd")
-    of_money = Prices(**{name: prices[f"{name}_price"] for name in _PRICES})
-    purchase = Purchase(kinds.pop(), more_memory, of_money, slots)
+    purchase = Purchase(kinds.pop(), more_memory, slots, **prices)
     past = read_past_jobs(asked, output.progress)
     jobs = distinct(past.jobs)
     site = Site(
         past.site, _nodes(jobs, nodes), purchase, _bytes(purchase.ssd, profiles), drive_writes or DRIVE_WRITES
     )  # fmt: skip
     _check_slots(past, slots)
-    worth, bounded = _worth(of_money, purchase.ssd.number), bounded_runs(jobs, past.site)
+    worth, bounded = _worth(purchase), bounded_runs(jobs, past.site)
     answer = triage(
         jobs, past.site, worth, drives_text(past.by_role), past.histories.older, past.assumed, past.histories.unread,
         bounded,
@@ -124,11 +121,11 @@ def _typed(prices: Mapping[str, float | None]) -> list[str]:
     return [word for option, price in given.items() for word in (option, f"{price:.12g}")]
 
 
-def _worth(prices: Prices, ssds: int) -> float:
+def _worth(purchase: Purchase) -> float:
     """The share of a job's time that SSDs for local directories must save; without their prices the usual one."""
-    if prices.ssd is None or prices.node is None:
+    if purchase.ssd_price is None or purchase.node_price is None:
         return DEFAULT_WORTH
-    return least_share(ssds * prices.ssd, prices.node)
+    return least_share(purchase.ssd.number * purchase.ssd_price, purchase.node_price)
 
 
 def _nodes(jobs: Sequence[PastJob], said: int | None) -> int:

@@ -1,0 +1,97 @@
+"""Proves which alternative comes first, which pays by its price, how large SSDs must be, and what is printed of a change."""
+
+import pytest
+
+from assay.advise.advice import Comparison, Payback, first_of, least_share
+from assay.advise.alternatives import Purchase, alternatives
+from assay.advise.sizes import sizes
+from assay.cli.context import find_installation
+from assay.engine.past.job import Work
+from assay.model.registry import SERVICES
+from assay.triage.drives import drives_by_role
+from assay.triage.ranking import DriveSite
+from tests.advise.test_saving import BUY, SITES, run_of
+
+GB = 10**9
+HOUR = 3_600_000
+
+
+def row(name, price=None, likely=None, verdict=Payback.NOT_KNOWN, most=10.0, **more):
+    return Comparison(**{
+        "name": name, "kinds": (name,), "price": price, "likely_hours": likely, "low_hours": 0.0, "high_hours": most,
+        "most_hours": most, "unknown": "", "night_likely_hours": None, "night_most_hours": 0.0,
+        "hours_per_1000": 1000 * likely / price if price and likely is not None else None, "least_hours": None,
+        "verdict": verdict, "beaten_by": "", "flip_prices": (), "jobs": (), **more,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "first"),
+    [
+        ([row("a", 1000, 5, Payback.PAYS), row("b", 100, 4, Payback.PAYS), row("c", 0)], "b"),
+        ([row("a", 1000, 5, Payback.PAYS), row("c", 0, 1, Payback.PAYS)], "c"),
+        ([row("a", 1000, 5), row("c", 0, 1)], "c"),
+        ([row("a", 1000, 5), row("b", 100, 4), row("c", 0, 9, beaten_by="d")], "b"),
+        ([row("a", None, 5, Payback.NO_PRICE), row("b", None, 6, Payback.NO_PRICE)], "b"),
+        ([row("a", None, None, most=5), row("b", None, None, most=6)], "b"),
+    ],
+)  # fmt: skip
+def test_what_pays_comes_first_by_its_hours_for_money_then_what_costs_nothing_to_try(rows, first):
+    assert rows[first_of(rows)].name == first
+
+
+def test_nothing_is_first_where_nothing_pays():
+    closed = (Payback.DOES_NOT_PAY, Payback.MEASURE, Payback.NO_ROOM)
+    assert first_of([row(str(verdict), 1000, 5, verdict) for verdict in closed]) is None
+
+
+def test_an_alternative_must_save_what_as_many_more_nodes_for_the_same_money_would():
+    share = least_share(500, 11_000)
+    # Of 22 nodes, one more for the price of 22 SSDs: 22 / 23 of the time are left.
+    assert share == pytest.approx(1 - 22 / 23)
+
+
+def job_at(begins, hours, peak, nodes=("a",), written=0):
+    job = run_of(SITES["counters"]).job
+    stage = job.stages[0]._replace(busiest=Work(map_output_on_disk=peak, local_written=written))
+    return job._replace(
+        started_ms=1 + begins * HOUR, finished_ms=1 + (begins + hours) * HOUR, nodes=nodes, stages=(stage,)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("jobs", "peak"),
+    [
+        ([job_at(0, 2, 3 * GB), job_at(1, 2, 4 * GB)], 7),
+        ([job_at(0, 1, 3 * GB), job_at(1, 2, 4 * GB)], 4),
+        ([job_at(0, 2, 3 * GB), job_at(1, 2, 4 * GB, ("b",))], 4),
+        ([job_at(0, 2, 3 * GB, ("a", "b")), job_at(1, 2, 4 * GB, ("b",)), job_at(1, 1, 1 * GB)], 7),
+        ([job_at(0, 2, 3 * GB), job_at(1, 2, 4 * GB, ())], 7),
+        ([job_at(0, 2, 3 * GB, ())], 3),
+    ],
+)  # fmt: skip
+def test_local_directories_hold_what_all_jobs_at_once_have_on_a_node(jobs, peak):
+    known = sizes(jobs, 1, BUY.ssd, 100 * GB, 1.0)
+    assert known.peak_bytes == peak * GB
+    assert known.needed_bytes == pytest.approx(peak * GB / 0.8)
+
+
+def test_an_ssd_lasts_as_long_as_its_drive_writes_of_five_years():
+    known = sizes([job_at(0, 1, GB, written=20 * GB)] * 2, 2, BUY.ssd._replace(number=2), 100 * GB, 3.0)
+    assert known.written_a_day_bytes == 20 * GB
+    assert known.years == pytest.approx(3 * 5 * 200 / 20)
+    assert sizes([job_at(0, 1, GB)], 1, BUY.ssd, 100 * GB, 1.0).years is None
+
+
+def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_suggest():
+    site = DriveSite(drives_by_role("2xhdd", find_installation().profiles))
+    for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1)):
+        lines = [
+            line
+            for service in SERVICES.values()
+            for kind in alternative.kinds
+            for line in service.changes.get(kind, ())
+        ]
+        assert bool(lines) == (alternative.price != 0)
+        assert all(line[:2] in {"# ", "+ ", "- ", "$ "} for line in lines)
+        assert not lines or alternative.kinds == ("one-more-node",) or any("trap: " in line for line in lines)

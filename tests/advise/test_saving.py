@@ -1,0 +1,153 @@
+"""Proves that what an alternative saves follows from the closed network, lies within its bound, and is a share of what drives save."""
+
+import io
+from math import inf
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.advise.alternatives import Purchase, alternatives
+from assay.advise.saving import Changed, likely_after
+from assay.cli.context import find_installation
+from assay.engine.past.made_histories import MadeJob, history
+from assay.engine.past.mapreduce import read_job
+from assay.stats.closed_network import computing_time, network_time
+from assay.triage.bounds import Busy
+from assay.triage.drives import drives_by_role
+from assay.triage.likely import Likely
+from assay.triage.ranking import DriveSite, bounded_runs
+
+GIB = 1 << 30
+PROFILES = find_installation().profiles
+DISKS = drives_by_role("2xhdd", PROFILES)
+SSD = drives_by_role("1xssd", PROFILES)["input"]
+PERFECT = SSD._replace(
+    profile="perfect", read_rate=inf, write_rate=inf, read_access_s=0.0, write_access_s=0.0
+)  # fmt: skip
+MADE = MadeJob(
+    maps=16, reduces=4, slots=4, nodes=2, cpu=0.3, map_ms=60_000, reduce_ms=60_000, read_bytes=8 * GIB,
+    map_output_bytes=8 * GIB, written_bytes=8 * GIB, spills=2,
+)  # fmt: skip
+BUY = Purchase(SSD, 4 * GIB)
+
+
+def run_of(site, **changes):
+    job = read_job(io.BytesIO(history(MADE._replace(**changes))), {"mapreduce.task.io.sort.mb": "100"})
+    (run,) = bounded_runs([job], site)
+    return run
+
+
+def after(kind, run, site, purchase=BUY, nodes=2):
+    (alternative,) = [of for of in alternatives(site, nodes, purchase) if kind in of.kinds]
+    changed = alternative.change(run, site)
+    return changed, likely_after(run, site, changed)
+
+
+def busy_for(share):
+    def measured(job):
+        usual_s = {stage.name: share * stage.elapsed_ms / 1000 for stage in job.stages}
+        return Busy(usual_s, 0.0, usual_s=usual_s, drives=2)
+
+    return measured
+
+
+SITES = {
+    "counters": DriveSite(DISKS), "page cache": DriveSite(DISKS, cache_bytes=2.0 * GIB),
+    "busy drives": DriveSite(DISKS, busy=busy_for(0.6)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("site", SITES.values(), ids=SITES)
+@settings(max_examples=15, deadline=None)
+@given(cpu=st.floats(0.05, 0.95), moved=st.integers(1, 64))
+def test_every_saving_lies_within_its_interval_and_that_within_its_bound(site, cpu, moved):
+    run = run_of(site, cpu=cpu, read_bytes=moved * GIB, map_output_bytes=moved * GIB)
+    for alternative in alternatives(site, 2, BUY):
+        changed = alternative.change(run, site)
+        likely = likely_after(run, site, changed)
+        assert changed.most_s >= 0
+        if isinstance(likely, str):
+            assert alternative.kinds[0] in {"compression", "more-memory"}
+            continue
+        assert -1e-9 <= likely.low_s <= likely.seconds + 1e-9 <= likely.high_s + 2e-9
+        assert likely.high_s <= changed.most_s + 1e-9
+        if alternative.kinds != ("one-more-node",):
+            assert changed.most_s <= run.bound.seconds + 1e-9
+
+
+@pytest.mark.parametrize("site", SITES.values(), ids=SITES)
+def test_drives_without_delay_for_all_data_save_what_triage_calls_likely(site):
+    run = run_of(site)
+    changed, likely = after("data-on-ssd", run, site, BUY._replace(ssd=PERFECT))
+    assert changed.most_s == run.bound.seconds
+    for name in ("seconds", "low_s", "high_s"):
+        assert getattr(likely, name) == pytest.approx(getattr(run.likely, name))
+
+
+def test_a_third_disk_does_a_third_of_what_two_had_to_do():
+    site = SITES["busy drives"]
+    run = run_of(site, reduces=0)
+    (stage,) = run.job.stages
+    time_s = stage.elapsed_ms / 1000
+    busy_s = 0.6 * time_s
+    computing_s = computing_time(time_s, [busy_s])
+    changed, likely = after("one-more-disk", run, site)
+    assert likely.seconds == pytest.approx(time_s - network_time([computing_s, busy_s * 2 / 3]), rel=1e-3)
+    (bound,) = run.bound.stages
+    assert changed.most_s == pytest.approx(min(bound.seconds, bound.bytes_s / 3, busy_s * 1.5 / 3))
+
+
+def test_more_memory_saves_more_the_more_of_what_passed_it_holds_and_is_not_known_without_the_present_one():
+    site = SITES["page cache"]
+    run = run_of(site)
+    saved = [
+        after("more-memory", run, site, BUY._replace(memory_bytes=added))[1].seconds
+        for added in (GIB, 2 * GIB, 64 * GIB)
+    ]
+    assert 0 < saved[0] < saved[1] < saved[2]
+    _, unknown = after("more-memory", run_of(SITES["counters"]), SITES["counters"])
+    assert "say --node-memory" in unknown
+
+
+def test_settings_save_where_counters_suggest_them_alone():
+    site = SITES["page cache"]
+    assert after("sort buffer", run_of(site), site)[1].seconds > 0
+    changed, likely = after("sort buffer", run_of(site, spills=1), site)
+    assert (changed.most_s, likely.seconds) == (0, 0)
+    changed, unknown = after("compression", run_of(site), site)
+    assert changed.most_s > 0
+    assert "how far its data shrink" in unknown
+
+
+def test_one_more_node_saves_its_share_at_most_and_was_never_measured():
+    site = SITES["page cache"]
+    run = run_of(site)
+    changed, likely = after("one-more-node", run, site, nodes=4)
+    assert changed.most_s == pytest.approx(run.job.tasks_s / 5)
+    assert (likely.low_s, likely.high_s) == (0, changed.most_s)
+    assert likely.unlike
+
+
+def test_what_is_unlike_all_measured_jobs_has_all_that_is_possible_as_its_interval():
+    site = DriveSite(drives_by_role("12xhdd", PROFILES))
+    run = run_of(site)
+    changed, likely = after("local-directories-on-ssd", run, site)
+    assert (likely.low_s, likely.high_s) == (0, changed.most_s)
+    assert "12 drives" in likely.unlike
+    assert likely_after(run._replace(likely="nobody knows"), site, changed) == "nobody knows"
+    assert isinstance(likely_after(run, site, Changed(1.0, changed.stages)), Likely)
+
+
+def test_data_that_are_on_such_ssds_already_are_no_alternative():
+    drives = drives_by_role("12xhdd,intermediate=1xssd", PROFILES)
+    kinds = {of.kinds[0] for of in alternatives(DriveSite(drives), 2, BUY)}
+    assert "local-directories-on-ssd" not in kinds
+    assert "data-on-ssd" in kinds
+
+
+def test_a_node_without_a_free_slot_has_no_room():
+    room = {of.kinds[0]: of.has_room for of in alternatives(DriveSite(DISKS), 2, BUY._replace(slots=2))}
+    assert not room["local-directories-on-ssd"]
+    assert not room["one-more-disk"]
+    assert room["data-on-ssd"]

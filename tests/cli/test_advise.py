@@ -1,0 +1,164 @@
+"""Proves the command from end to end: one screen in the order of a decision, JSON, a patch to review, and bad input."""
+
+import json
+import shlex
+
+import pytest
+from click import BadParameter
+from click.testing import CliRunner
+
+from assay.cli import cli
+from assay.engine.past.made_histories import MadeJob, write_history
+from assay.model.errors import BadInputError
+
+GIB = 1 << 30
+DAY_MS = 86_400_000
+HEAVY = MadeJob(
+    name="nightly sort 20261125", user="alice", queue="etl", maps=16, reduces=4, slots=4, nodes=2, cpu=0.1,
+    map_ms=60_000, reduce_ms=60_000, read_bytes=8 * GIB, map_output_bytes=8 * GIB, written_bytes=8 * GIB, spills=2,
+)  # fmt: skip
+PRICES = ("--ssd-price", "500", "--node-price", "11000", "--disk-price", "300", "--memory-price", "450")
+MEMORY = ("--node-memory", "8GiB", "--container-memory", "7GiB")
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder `done` with a heavy job that ran in two nights, and a light one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    done = tmp_path / "done"
+    done.mkdir()
+    write_history(done, HEAVY)
+    write_history(done, HEAVY._replace(number=2, submitted_ms=HEAVY.submitted_ms + DAY_MS))
+    write_history(
+        done, MadeJob(number=3, name="report", map_ms=60_000, reduce_ms=40_000, cpu=0.95, read_bytes=GIB >> 9)
+    )
+    return done
+
+
+def advise(*words):
+    done = CliRunner().invoke(cli, ["advise", *map(str, words)], standalone_mode=False, catch_exceptions=False)
+    assert done.return_value == 0
+    return done.output
+
+
+def as_json(*words):
+    return json.loads(advise(*words, "--json"))
+
+
+def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
+    text = advise("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    lines = text.splitlines()
+    assert text.startswith("Change first: ")
+    assert len(lines) <= 48
+    assert len(text.split()) < 1200
+    flat = " ".join(text.split())
+    assert "It pays from " in flat
+    assert "extrapolated from 2 nights" in flat
+    assert "SSDs for local directories need " in flat
+    assert "The answer flips at a price of one of " in flat
+    assert "Saved of nightly sort " in flat
+    (next_line,) = [line for line in lines if line.startswith("Then: ")]
+    assert shlex.split(next_line)[1:6] == ["assay", "advise", "--ssd-price", "500", "--node-price"]
+
+
+def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(site):
+    answer = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    rows = {row["kinds"][0]: row for row in answer["alternatives"]}
+    assert {
+        "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "data-on-ssd", "one-more-disk",
+        "more-memory", "one-more-node",
+    } == rows.keys()  # fmt: skip
+    ssd = rows["local-directories-on-ssd"]
+    assert ssd["price"] == 2 * 500
+    assert ssd["least_hours"] == pytest.approx(answer["month_hours"] * 500 / 11_500)
+    assert answer["worth"] == pytest.approx(500 / 11_500)
+    assert ssd["low_hours"] <= ssd["likely_hours"] <= ssd["high_hours"] <= ssd["most_hours"]
+    low, high = ssd["flip_prices"]
+    assert high / (high + 11_000) == pytest.approx(ssd["high_hours"] / answer["month_hours"])
+    assert low <= high
+    assert rows["one-more-node"]["verdict"] == "the measure"
+    assert (answer["nodes"], answer["nights"]) == (2, 2)
+    assert answer["sizes"]["peak_bytes"] > 0
+
+
+def test_on_nodes_with_many_drives_the_answer_is_not_known_and_names_the_job_to_measure(site):
+    text = " ".join(advise("--history", site, "--drives", "12xhdd", *PRICES).split())
+    assert text.startswith("Not known whether anything pays, since a node has 12 drives, ")
+    assert ": measure nightly sort. " in text
+    assert "? (0 to " in text
+
+
+def test_what_saves_less_than_its_price_must_does_not_pay(site):
+    dear = ("--ssd-price", "1000000", "--node-price", "10")
+    rows = as_json("--history", site, "--drives", "1xhdd", *dear)["alternatives"]
+    verdicts = {row["kinds"][0]: row["verdict"] for row in rows}
+    assert verdicts["local-directories-on-ssd"] == "does not pay"
+    assert verdicts["one-more-disk"] == "no price"
+    light = site.parent / "light"
+    light.mkdir()
+    write_history(
+        light, MadeJob(number=3, name="report", map_ms=60_000, reduce_ms=40_000, cpu=0.99, read_bytes=1 << 20)
+    )
+    all_prices = (*dear, "--disk-price", "1000000", "--memory-price", "1000000")
+    assert advise("--history", light, "--drives", "1xhdd", *all_prices).startswith("Nothing pays: ")
+
+
+def test_without_prices_hours_alone_are_compared(site):
+    text = advise("--history", site, "--drives", "1xhdd", *MEMORY)
+    assert " no price" in text
+    assert "flips at a price" not in text
+
+
+def test_one_night_is_a_doubt(site):
+    one = site.parent / "one"
+    one.mkdir()
+    write_history(one, HEAVY)
+    assert "extrapolated from one night, which may be unlike others" in " ".join(advise("--history", one).split())
+
+
+def test_a_change_is_a_patch_to_review_with_its_traps(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--print-change")
+    first, *lines = advise(*words).splitlines()
+    assert first.startswith("# ")
+    assert "nothing was changed" in first
+    assert any(line.startswith("+ ") for line in lines)
+
+
+@pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "0", "nan", "1e3", "500,00"])
+def test_prices_are_plain_numbers(site, price):
+    with pytest.raises(BadParameter, match="is no price; write a plain number above 0"):
+        advise("--history", site, "--ssd-price", price)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--drives", "13xhdd", "--slots", "12"), "--slots 12 is less than the 13 drives that each node has"),
+        (("--ssd", "1xnobodys"), "--ssd '1xnobodys' names 'nobodys', and known are "),
+        (("--ssd", "1xssd,input=1xnvme"), "names several kinds of drives"),
+        (("--drives", "1xnobodys"), "--drives '1xnobodys' names 'nobodys', and known are "),
+        (("--nodes", "1"), "--nodes 1 is less than the 2 nodes that histories name"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(site, words, message):
+    with pytest.raises(BadInputError, match=message):
+        advise("--history", site, *words)
+
+
+def test_histories_that_tell_of_no_bound_are_refused(site):
+    killed = site.parent / "killed"
+    killed.mkdir()
+    write_history(killed, MadeJob(number=9, name="export", state="KILLED"))
+    with pytest.raises(BadInputError, match="do not tell what a change could save of any job"):
+        advise("--history", killed)
+
+
+@pytest.mark.slow
+def test_the_example_fits_on_a_screen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    text = advise("--example", *PRICES)
+    assert len(text.splitlines()) <= 60
+    assert len(text.split()) < 1200
