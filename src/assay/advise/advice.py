@@ -24,6 +24,7 @@ MONTH_NIGHTS = 30
 _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
+_MOST_JOBS = 20
 _NO_GAIN = {"time": "they compute", "bytes": "they move little on drives"}
 
 
@@ -83,7 +84,7 @@ class Comparison(Frozen):
     flip_prices: tuple[float, ...]
     """The prices of one of what is bought between which the answer flips: at both ends of the interval."""
     jobs: tuple[JobSaving, ...]
-    """Its jobs, those first that save most."""
+    """Its jobs, those first that save most, twenty at most."""
 
 
 class Advice(Frozen):
@@ -236,7 +237,8 @@ def _by_job(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ..
         JobSaving(job=job, likely_hours=of_job.likely_hours, most_hours=of_job.most_hours)
         for job, of_job in sums.items() if of_job.most_hours
     ]  # fmt: skip
-    return tuple(sorted(jobs, key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job)))
+    jobs.sort(key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job))
+    return tuple(jobs[:_MOST_JOBS])
 
 
 def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -> Payback:
@@ -273,16 +275,17 @@ def first_of(rows: Sequence[Comparison]) -> int | None:
     Without prices that is what probably saves most. None where nothing pays.
     """
 
-    def rank(place: int) -> tuple[bool, bool, float, float]:
-        row = rows[place]
-        likely_hours = row.likely_hours or 0.0
-        by_price = likely_hours if row.hours_per_1000 is None else row.hours_per_1000
-        return row.verdict is Payback.PAYS, row.price == 0, by_price, row.most_hours
-
     possible = [
         place for place, row in enumerate(rows)
         if row.verdict in {Payback.PAYS, Payback.NOT_KNOWN, Payback.NO_PRICE} and not row.beaten_by
     ]  # fmt: skip
+    have_prices = all(rows[place].price is not None for place in possible)
+
+    def rank(place: int) -> tuple[bool, bool, float, float]:
+        row = rows[place]
+        money = row.price if have_prices and row.price else 1.0
+        return row.verdict is Payback.PAYS, row.price == 0, (row.likely_hours or 0.0) / money, row.most_hours / money
+
     return max(possible, key=rank, default=None)
 
 

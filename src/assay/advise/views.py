@@ -13,12 +13,12 @@ from assay.report.words import duration_text, print_line, print_text, significan
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
 
-_JOBS, _ASSUMED = 3, 6
+_JOBS, _ASSUMED = 3, 4
 LEGEND = (
     "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
     "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
     "pays where it saves more than the same money would as nodes. In a cluster that is often idle, only the night "
-    "counts."
+    "counts. Savings do not add up."
 )
 
 
@@ -30,8 +30,8 @@ def headline(advice: Advice) -> str:
             return "Nothing pays: none of the alternatives saves anything of these jobs. That is sure by their bounds."
         least = f", and would have to save {_hours(most.least_hours)}" if most.least_hours is not None else ""
         return (
-            f"Nothing pays: each alternative saves less than its price must, or something cheaper saves as much. The "
-            f"most is at most {_hours(most.most_hours)} a month by {most.name}{least}."
+            "Nothing pays: each alternative saves less than its price must, or has no room in a node. The most is saved by "
+            f"{most.name}: at most {_hours(most.most_hours)} a month{least}."
         )
     row = advice.alternatives[advice.first]
     price = "no price is given" if row.price is None else f"costs {row.price:,.0f}" if row.price else "costs nothing"
@@ -45,9 +45,11 @@ def headline(advice: Advice) -> str:
             f"({_interval(row)}) of jobs' time a month, and {of_night}. It pays from {_hours(row.least_hours)}, "
             "and all of the interval is above."
         )
-    why = row.unknown or f"its interval holds the {_hours(row.least_hours)} from which it pays"
-    if row.verdict is Payback.NO_PRICE:
-        why = row.unknown or "without prices nobody can say what pays"
+    why = row.unknown or f"its interval reaches from below {_hours(row.least_hours)}, from which it pays, to above"
+    if not row.unknown and row.verdict is Payback.NO_PRICE:
+        why = "nobody can say what pays without its price and a node's"
+    elif not row.unknown and not row.price:
+        why = "its interval begins at 0"
     measure = f": measure {row.jobs[0].job}" if row.jobs else ""
     return (
         f"Not known whether anything pays, since {why}{measure}. First in question is {row.name} ({price}), which "
@@ -104,6 +106,8 @@ def print_advice(advice: Advice, console: Console) -> None:
     print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}.")
     for assumption in advice.assumed[:_ASSUMED]:
         print_text(console, f"Assumed: {assumption}.")
+    if more := len(advice.assumed[_ASSUMED:]):
+        print_text(console, f"And {more} more assumption{'' if more == 1 else 's'}: --json has all.")
     print_following(advice.next_commands[:2], console)
 
 
@@ -116,8 +120,7 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{_hours(of_job.most_hours)})"
             for of_job in row.jobs[:_JOBS]
         ]
-        more = f" and {len(row.jobs) - _JOBS} more jobs" if len(row.jobs) > _JOBS else ""
-        yield f"Saved of {', '.join(shown)}{more}."
+        yield f"Most of that is saved of {', '.join(shown)}."
     if advice.no_gain:
         reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
@@ -125,7 +128,7 @@ def sentences(advice: Advice) -> Iterator[str]:
     yield (
         f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
         f"{bytes_text(known.peak_bytes)} there, and a fifth stays free. Those compared have "
-        f"{bytes_text(known.has_bytes)}."
+        f"{bytes_text(known.has_bytes)}{', which is too little' if known.has_bytes < known.needed_bytes else ''}."
     )
     if known.years is not None:
         yield (

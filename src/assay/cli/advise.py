@@ -19,12 +19,14 @@ from assay.cli.report import emit
 from assay.engine.past.job import PastJob, distinct
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
 from assay.triage.drives import Drives, drives_by_role, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
+
+_SSD, _MORE_MEMORY = "1xssd", "128GiB"
 
 
 class Price(click.ParamType[float]):
@@ -53,9 +55,9 @@ def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @_price("memory", "the memory of --more-memory")
 @_price("node", "one more node, with all that it costs")
 @click.option(
-    "--ssd", default="1xssd", show_default=True, metavar="COUNTxDRIVE", help="SSDs for a node's local directories."
+    "--ssd", default=_SSD, show_default=True, metavar="COUNTxDRIVE", help="SSDs for a node's local directories."
 )
-@click.option("--more-memory", type=Size(), default="128GiB", show_default=True, help="Memory to add to each node.")
+@click.option("--more-memory", type=Size(), default=_MORE_MEMORY, show_default=True, help="Memory to add to each node.")
 @click.option("--slots", type=WholeNumber(1, 1000), help="How many drives a node has room for.")
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="Nodes of the cluster, if the histories name fewer.")
 @click.option(
@@ -100,7 +102,11 @@ def advise(
             "the histories do not tell what a change could save of any job; `assay triage` says what each of them lacks"
         )
     advice = advise_for(jobs, site, answer, bounded, [*_assumed(site, profiles), *answer.summary.assumed])
-    typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *_typed(prices)))
+    own = _typed({
+        **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,
+        "more_memory": None if more_memory == size_of(_MORE_MEMORY) else f"{more_memory >> 20}MiB",
+    })  # fmt: skip
+    typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
     _show(advice, answer, output, print_change=print_change)
     return 0
@@ -115,10 +121,13 @@ def _show(advice: Advice, answer: Triage, output: Output, *, print_change: bool)
         print_advice(advice, output.results)
 
 
-def _typed(prices: Mapping[str, float | None]) -> list[str]:
-    """The prices, as they are typed again."""
-    given = {f"--{name.replace('_', '-')}": price for name, price in prices.items() if price is not None}
-    return [word for option, price in given.items() for word in (option, f"{price:.12g}")]
+def _typed(options: Mapping[str, float | str | None]) -> list[str]:
+    """Options of this command, as they are typed again."""
+    given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not None}
+    return [
+        word for option, value in given.items()
+        for word in (option, value if isinstance(value, str) else f"{value:.12g}")
+    ]  # fmt: skip
 
 
 def _worth(purchase: Purchase) -> float:
