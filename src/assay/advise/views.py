@@ -30,8 +30,8 @@ def headline(advice: Advice) -> str:
             return "Nothing pays: none of the alternatives saves anything of these jobs. That is sure by their bounds."
         least = f", and would have to save {_hours(most.least_hours)}" if most.least_hours is not None else ""
         return (
-            "Nothing pays: each alternative saves less than its price must, or has no room in a node. The most is saved by "
-            f"{most.name}: at most {_hours(most.most_hours)} a month{least}."
+            "Nothing pays: each alternative saves less than its price must, or has no room in a node. The most is "
+            f"saved by {most.name}: at most {_hours(most.most_hours)} a month{least}."
         )
     row = advice.alternatives[advice.first]
     price = "no price is given" if row.price is None else f"costs {row.price:,.0f}" if row.price else "costs nothing"
