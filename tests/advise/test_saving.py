@@ -59,7 +59,7 @@ SITES = {
 
 
 @pytest.mark.parametrize("site", SITES.values(), ids=SITES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(cpu=st.floats(0.05, 0.95), moved=st.integers(1, 64))
 def test_every_saving_lies_within_its_interval_and_that_within_its_bound(site, cpu, moved):
     run = run_of(site, cpu=cpu, read_bytes=moved * GIB, map_output_bytes=moved * GIB)

@@ -192,7 +192,9 @@ def read_past_jobs(asked: AskedJobs, progress: Console) -> PastJobs:
     web = BoundedWeb(bounds=_BOUNDS, authorize=login_for(asked.cluster))
     try:
         with reading_progress(progress) as bar:
-            jobs = list(read_jobs(histories := find_histories(asked.history, asked.since, asked.cluster, web, bar), bar))
+            jobs = list(
+                read_jobs(histories := find_histories(asked.history, asked.since, asked.cluster, web, bar), bar)
+            )
             busy = (
                 read_sar(sar_files, measurable(jobs, "--sar")) if asked.sar else _ask(asked.prometheus, jobs, web, bar)
             )
