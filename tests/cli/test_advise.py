@@ -54,7 +54,8 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert len(lines) <= 48
     assert len(text.split()) < 1200
     flat = " ".join(text.split())
-    assert "It pays from " in flat
+    assert ". All of the interval is above 0. " in flat
+    assert "Beaten: 128.0 GiB more memory a node, by larger sort buffers, fewer spills." in flat
     assert "extrapolated from 2 nights" in flat
     assert "SSDs for local directories need " in flat
     assert "The answer flips at a price of one of " in flat
@@ -153,6 +154,18 @@ def test_histories_that_tell_of_no_bound_are_refused(site):
     write_history(killed, MadeJob(number=9, name="export", state="KILLED"))
     with pytest.raises(BadInputError, match="do not tell what a change could save of any job"):
         advise("--history", killed)
+
+
+def test_where_all_bounds_are_contradicted_nothing_is_known(site):
+    odd = site.parent / "odd"
+    odd.mkdir()
+    write_history(odd, MadeJob(maps=16, reduces=4, nodes=4, slots=4))
+    text = advise("--history", odd, "--drives", "12xhdd", *PRICES)
+    assert text.startswith(
+        "Not known: nothing tells what a change could save of any of these jobs (something contradicts"
+    )
+    assert advise("--history", odd, "--drives", "12xhdd", "--print-change").startswith("# Not known: ")
+    assert {row["verdict"] for row in as_json("--history", odd, "--drives", "12xhdd")["alternatives"]} == {"not known"}
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ class Advice(Frozen):
     """What to change first, and what the other alternatives save."""
 
     first: int | None
-    """The place in `alternatives` of what to change first; null where nothing pays."""
+    """The place in `alternatives` of what to change first; null where nothing pays, or nothing is known of any job."""
     alternatives: tuple[Comparison, ...]
     """All that were compared."""
     nodes: int
@@ -157,8 +157,8 @@ def advise(
     ]
     rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
     return Advice(
-        first=first_of(rows), alternatives=tuple(rows), nodes=site.nodes, nights=nights, month_hours=batch.hours,
-        worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
+        first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
+        month_hours=batch.hours, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
         sizes=sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day),
         assumed=tuple(assumed),
     )  # fmt: skip
@@ -189,7 +189,8 @@ def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison
         night_likely_hours=None if night is None or night.likely_s is None else night.likely_s / 3600,
         night_most_hours=night.bound_s / 3600 if night else 0.0,
         hours_per_1000=1000 * sums.likely_hours / price if price and sums.likely_hours is not None else None,
-        least_hours=least_hours, verdict=_verdict(alternative, sums, least_hours), beaten_by="", flip_prices=prices,
+        least_hours=least_hours, beaten_by="",
+        verdict=_verdict(alternative, sums, least_hours) if batch.runs else Payback.NOT_KNOWN, flip_prices=prices,
         jobs=_by_job(saved, batch.to_hours),
     )  # fmt: skip
 
@@ -274,7 +275,6 @@ def first_of(rows: Sequence[Comparison]) -> int | None:
 
     Without prices that is what probably saves most. None where nothing pays.
     """
-
     possible = [
         place for place, row in enumerate(rows)
         if row.verdict in {Payback.PAYS, Payback.NOT_KNOWN, Payback.NO_PRICE} and not row.beaten_by

@@ -24,6 +24,11 @@ LEGEND = (
 
 def headline(advice: Advice) -> str:
     """What to change first, what it saves, and how sure that is, in two sentences."""
+    if not advice.month_hours:
+        reasons = ", ".join(advice.no_gain)
+        return (
+            f"Not known: nothing tells what a change could save of any of these jobs ({reasons}). Measure one of them."
+        )
     if advice.first is None:
         most = max(advice.alternatives, key=lambda row: row.most_hours)
         if not most.most_hours:
@@ -40,10 +45,14 @@ def headline(advice: Advice) -> str:
         of_night = f"{duration_text(3600 * row.night_likely_hours)} ({of_night})"
     of_night += " of the longest night"
     if row.verdict is Payback.PAYS:
+        sure = (
+            f"It pays from {_hours(row.least_hours)}, and all of the interval is above."
+            if row.price
+            else ("All of the interval is above 0.")
+        )
         return (
             f"Change first: {row.name} ({price}), which probably saves {_hours(row.likely_hours)} "
-            f"({_interval(row)}) of jobs' time a month, and {of_night}. It pays from {_hours(row.least_hours)}, "
-            "and all of the interval is above."
+            f"({_interval(row)}) of jobs' time a month, and {of_night}. {sure}"
         )
     why = row.unknown or f"its interval reaches from below {_hours(row.least_hours)}, from which it pays, to above"
     if not row.unknown and row.verdict is Payback.NO_PRICE:
@@ -73,7 +82,7 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
         return f"{significant_text(row.likely_hours)}{mark} ({_interval(row)})"
 
     def verdict(row: Comparison) -> str:
-        return f"beaten by {row.beaten_by}" if row.beaten_by else str(row.verdict)
+        return "beaten" if row.beaten_by else str(row.verdict)
 
     def per_1000(row: Comparison) -> str:
         mark = "?" if row.unknown and row.hours_per_1000 is not None else ""
@@ -112,7 +121,8 @@ def print_advice(advice: Advice, console: Console) -> None:
 
 
 def sentences(advice: Advice) -> Iterator[str]:
-    """Its jobs, sizes, and the price at which the answer flips."""
+    """What is beaten, jobs, sizes, and the price at which the answer flips."""
+    yield from (f"Beaten: {of.name}, by {of.beaten_by}." for of in advice.alternatives if of.beaten_by)
     row = None if advice.first is None else advice.alternatives[advice.first]
     if row is not None and row.jobs:
         shown = [

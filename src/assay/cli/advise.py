@@ -97,7 +97,7 @@ def advise(
         jobs, past.site, worth, drives_text(past.by_role), past.histories.older, past.assumed, past.histories.unread,
         bounded,
     )  # fmt: skip
-    if not any(row.bound_s is not None for row in answer.rows):
+    if not bounded:
         raise BadInputError(
             "the histories do not tell what a change could save of any job; `assay triage` says what each of them lacks"
         )
@@ -167,6 +167,6 @@ def _assumed(site: Site, profiles: Path) -> Iterator[str]:
     ssd, disk = site.purchase.ssd, site.drives.drives[ROLES[0]]
     number = max(ssd.number, disk.number)
     yield (
-        f"an SSD is a {ssd.name} (--ssd names another). {number} of them in place of a node's disks hold "
+        f"an SSD is a {ssd.name} (--ssd names another). A node's SSDs for all data have "
         f"{bytes_text(number * site.ssd_bytes)} in place of {bytes_text(disk.number * _bytes(disk, profiles))}"
     )
