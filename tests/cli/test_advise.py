@@ -58,8 +58,8 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert "Beaten: 128.0 GiB more memory a node, by larger sort buffers, fewer spills." in flat
     assert "extrapolated from 2 nights" in flat
     assert "SSDs for local directories need " in flat
-    assert "The answer flips at a price of one of " in flat
-    assert "Most of that is saved of nightly sort " in flat
+    assert "The answer flips at a unit price of " in flat
+    assert "these jobs save most: nightly sort " in flat
     (next_line,) = [line for line in lines if line.startswith("Then: ")]
     assert shlex.split(next_line)[1:6] == ["assay", "advise", "--ssd-price", "500", "--node-price"]
 

@@ -61,7 +61,7 @@ def headline(advice: Advice) -> str:
         why = "its interval begins at 0"
     measure = f": measure {row.jobs[0].job}" if row.jobs else ""
     return (
-        f"Not known whether anything pays, since {why}{measure}. First in question is {row.name} ({price}), which "
+        f"Not known whether anything pays, since {why}{measure}. The first candidate is {row.name} ({price}), which "
         f"saves {_interval(row)} h of jobs' time a month, and {of_night}."
     )
 
@@ -130,7 +130,7 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{_hours(of_job.most_hours)})"
             for of_job in row.jobs[:_JOBS]
         ]
-        yield f"Most of that is saved of {', '.join(shown)}."
+        yield f"By {row.name}, these jobs save most: {', '.join(shown)}."
     if advice.no_gain:
         reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
@@ -142,8 +142,8 @@ def sentences(advice: Advice) -> Iterator[str]:
     )
     if known.years is not None:
         yield (
-            f"At most {bytes_text(known.written_a_day_bytes)} a day are written there, which uses up what they endure "
-            f"in {significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
+            f"At most {bytes_text(known.written_a_day_bytes)} a day are written there: their endurance lasts "
+            f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
     flips = [
@@ -151,7 +151,7 @@ def sentences(advice: Advice) -> Iterator[str]:
         for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
     ]  # fmt: skip
     if flips:
-        yield f"The answer flips at a price of one of {', '.join(flips)}."
+        yield f"The answer flips at a unit price of {', '.join(flips)}."
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:

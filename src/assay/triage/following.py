@@ -49,7 +49,7 @@ class TypedTriage(NamedTuple):
 
 def worth_options(worth: float) -> list[str]:
     """The threshold as it is typed, unless it is the usual one."""
-    return [] if worth == DEFAULT_WORTH else ["--worth", f"{100 * worth:g}%"]
+    return [] if worth == DEFAULT_WORTH else ["--worth", f"{100 * worth:.3g}%"]
 
 
 def next_commands(answer: Triage, given: TypedTriage) -> list[NextCommand]:
