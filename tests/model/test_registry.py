@@ -115,7 +115,7 @@ def test_a_plug_in_outside_the_package_adds_a_command(assay, tmp_path):
     (tmp_path / "assay_extras" / "toy.py").write_text(TOY)
     assert assay("greet").stdout == "hello\n"
     told = assay("--help").stdout
-    assert told.index("doctor") < told.index("greet") < told.index("memory")
+    assert told.index("  doctor ") < told.index("  greet ") < told.index("  memory ")
 
 
 @pytest.mark.slow
