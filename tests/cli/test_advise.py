@@ -109,7 +109,7 @@ def test_what_saves_less_than_its_price_must_does_not_pay(site):
 def test_without_prices_hours_alone_are_compared(site):
     text = advise("--history", site, "--drives", "1xhdd", *MEMORY)
     assert " no price" in text
-    assert "flips at a price" not in text
+    assert "The answer flips" not in text
 
 
 def test_one_night_is_a_doubt(site):
@@ -175,3 +175,21 @@ def test_the_example_fits_on_a_screen(tmp_path, monkeypatch):
     text = advise("--example", *PRICES)
     assert len(text.splitlines()) <= 48
     assert len(text.split()) < 1200
+
+
+def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_others(site):
+    some = site.parent / "some"
+    some.mkdir()
+    words = ("--history", some, "--drives", "12xhdd", "--nodes", "4", "--ssd-price", "2000", "--node-price", "11000")
+
+    def ssd():
+        rows = as_json(*words)["alternatives"]
+        return next(row for row in rows if row["kinds"] == ["local-directories-on-ssd"])
+
+    write_history(
+        some,
+        MadeJob(number=3, name="report", map_ms=60_000, reduce_ms=40_000, cpu=0.99, read_bytes=1 << 20),
+    )
+    assert ssd()["verdict"] == "does not pay"
+    write_history(some, MadeJob(name="odd", maps=16, reduces=4, nodes=4, slots=4))
+    assert ssd()["verdict"] == "not known"

@@ -126,17 +126,18 @@ class Site(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """The runs that count, all others, the jobs with a bound, and by what seconds become hours in a month."""
+    """The runs with bounds that hold, what else ran, the jobs with such bounds, and how seconds become hours a month.
+
+    `hours` are those of all runs that count in a month. `open_hours` are what drives, memory and nodes may save
+    besides: all time of jobs without a bound, and the waits between polls of jobs that these waits decide about.
+    """
 
     runs: Sequence[BoundedRun]
     others: Sequence[PastJob]
     known: frozenset[str]
     to_hours: float
-
-    @property
-    def hours(self) -> float:
-        """Of jobs' time in a month."""
-        return self.to_hours * sum(run.job.ran_s for run in self.runs)
+    hours: float
+    open_hours: float
 
 
 def least_share(price_a_node: float, node_price: float) -> float:
@@ -151,7 +152,9 @@ def advise(
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
     nights = _nights(answer)
     runs, others = [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts]
-    batch = _Batch(runs, others, known, MONTH_NIGHTS / nights / 3600)
+    to_hours = MONTH_NIGHTS / nights / 3600
+    hours = to_hours * sum(run.job.ran_s for run in bounded)
+    batch = _Batch(runs, others, known, to_hours, hours, to_hours * _open_s(answer.rows, bounded, others))
     compared = [
         _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
     ]
@@ -170,11 +173,19 @@ def _nights(answer: Triage) -> int:
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))
 
 
+def _open_s(rows: Sequence[JobRow], bounded: Sequence[BoundedRun], others: Sequence[PastJob]) -> float:
+    """How long jobs took, or waited, of which no bound holds; of jobs that never ended well, how long they took."""
+    counted = {run_name(run.job) for run in bounded}
+    not_known = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN]
+    waits_s = sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
+    return waits_s + sum(job.elapsed_s for job in others if run_name(job) not in counted)
+
+
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:
     saved = [_saved(alternative, run, site.drives) for run in batch.runs]
     window = window_of(saved, batch.others, batch.known)
     night = window.longest_night if window else None
-    sums = _sums(saved, batch.to_hours)
+    sums = _sums(saved, batch.to_hours, 0.0 if alternative.price == 0 else batch.open_hours)
     price, node_price = alternative.price, site.purchase.node_price
     prices: tuple[float, ...] = ()
     if node_price and price and batch.hours and ONE_MORE_NODE not in alternative.kinds:
@@ -213,8 +224,8 @@ class _Sums(NamedTuple):
     unknown: str
 
 
-def _sums(saved: Sequence[BoundedRun], to_hours: float) -> _Sums:
-    """Of runs of which nothing is likely, all that is possible is in the interval."""
+def _sums(saved: Sequence[BoundedRun], to_hours: float, open_hours: float = 0.0) -> _Sums:
+    """Of runs of which nothing is likely, all that is possible is in the interval, and what is open besides."""
     likely = [run.likely for run in saved if isinstance(run.likely, Likely)]
     open_s = sum(run.bound.seconds for run in saved if isinstance(run.likely, str))
     reasons = Counter(
@@ -223,8 +234,8 @@ def _sums(saved: Sequence[BoundedRun], to_hours: float) -> _Sums:
     return _Sums(
         to_hours * sum(of_run.seconds for of_run in likely) if likely else None,
         to_hours * sum(of_run.low_s for of_run in likely),
-        to_hours * (sum(of_run.high_s for of_run in likely) + open_s),
-        to_hours * sum(run.bound.seconds for run in saved),
+        to_hours * (sum(of_run.high_s for of_run in likely) + open_s) + open_hours,
+        to_hours * sum(run.bound.seconds for run in saved) + open_hours,
         next((reason for reason, _ in reasons.most_common() if reason), ""),
     )
 

@@ -18,13 +18,13 @@ LEGEND = (
     "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
     "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
     "pays where it saves more than the same money would as nodes. In a cluster that is often idle, only the night "
-    "counts. Savings do not add up."
+    "counts. Savings do not add up. At most includes all time of jobs of which nothing is known, except for settings."
 )
 
 
 def headline(advice: Advice) -> str:
     """What to change first, what it saves, and how sure that is, in two sentences."""
-    if not advice.month_hours:
+    if advice.first is None and any(row.verdict is Payback.NOT_KNOWN for row in advice.alternatives):
         reasons = ", ".join(advice.no_gain)
         return (
             f"Not known: nothing tells what a change could save of any of these jobs ({reasons}). Measure one of them."
