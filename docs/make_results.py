@@ -204,24 +204,27 @@ def not_run_yet(name: str) -> str:
     return f"`experiments/{name}.yaml` has not been run in its present form yet."
 
 
+def _of_kept(name: str, told: Callable[[RunFolder], str], below: str = "") -> str:
+    """What is told of a kept run, with its doubts; that its experiment, in a folder, was not run where none is kept."""
+    if not is_kept(name):
+        return not_run_yet(f"{below}{name}")
+    with unpacked(name) as folder:
+        return f"{told(RunFolder(folder))}\n\n{doubts_line(name)}"
+
+
 def engines_by_page_cache() -> str:
     """What the SSD saves each engine within each page cache, and which order of engines that shows."""
-    name = "engines-by-page-cache"
-    if not is_kept(name):
-        return not_run_yet(name)
-    with unpacked(name) as folder:
-        run = read_run(RunFolder(folder), details=False)
-    return f"{report(run.plan, run.trials)}\n\n{doubts_line(name)}"
+
+    def told(folder: RunFolder) -> str:
+        run = read_run(folder, details=False)
+        return report(run.plan, run.trials)
+
+    return _of_kept("engines-by-page-cache", told)
 
 
 def streams_on_one_disk() -> str:
     """Whether a disk costs a job more, the more tasks share it."""
-    name = "streams-on-one-disk"
-    if not is_kept(name):
-        return not_run_yet(name)
-    with unpacked(name) as folder:
-        run = read_run(RunFolder(folder), details=False)
-    return f"{streams_report(run.trials)}\n\n{doubts_line(name)}"
+    return _of_kept("streams-on-one-disk", lambda folder: streams_report(read_run(folder, details=False).trials))
 
 
 def _alone_text(saving: Estimate) -> str:
@@ -490,12 +493,13 @@ def likely_verdicts() -> str:
 def likely_without_emulation() -> str:
     """The same on devices that the emulator has no part in: whether the goal is met, by evidence, and the worst."""
     name = "likely-without-emulation"
-    if not is_kept(name):
-        return not_run_yet(f"studies/{name}")
-    with unpacked(name) as folder:
-        cases = list(likely_cases(name, RunFolder(folder).records()[0], find_installation().profiles))
-    tables = [_table([*LIKELY_COLUMNS], likely_rows(cases)), _table([*LIKELY_WORST_COLUMNS], likely_worst_rows(cases))]
-    return "\n\n".join([likely_goal_text(cases), *tables, doubts_line(name)])
+
+    def told(folder: RunFolder) -> str:
+        cases = list(likely_cases(name, folder.records()[0], find_installation().profiles))
+        worst = _table([*LIKELY_WORST_COLUMNS], likely_worst_rows(cases))
+        return "\n\n".join([likely_goal_text(cases), _table([*LIKELY_COLUMNS], likely_rows(cases)), worst])
+
+    return _of_kept(name, told, "studies/")
 
 
 def triage_example() -> str:
