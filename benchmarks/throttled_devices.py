@@ -177,6 +177,7 @@ def main() -> int:
     if unknown := set(names) - DEVICES.keys():
         parser.error(f"unknown devices {', '.join(sorted(unknown))}; there are {', '.join(DEVICES)}")
     check()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with ExitStack() as scope:
         points = {
             name: scope.enter_context(throttled(DEVICES[name], arguments.place, arguments.hold_back << 20))
