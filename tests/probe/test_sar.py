@@ -155,22 +155,19 @@ def test_json_of_other_versions(tmp_path, timestamp, disk):
     assert (interval.read_bytes, interval.written_bytes, interval.busy_s) == (600 * 25 * 1024, 600 * 10 * 1024, 120)
 
 
-def test_a_restart_before_midnight_ends_a_day_too(tmp_path):
+@pytest.mark.parametrize(
+    ("before", "restart", "heading", "end"),
+    [("23:40:01", "23:55:00", "00:00:01", "00:10:01"), ("15:40:01", "09:55:00", "10:00:01", "10:10:01")],
+    ids=["before midnight", "on the next day at an earlier hour of the same half"],
+)
+def test_a_restart_ends_a_day_too(tmp_path, before, restart, heading, end):
     rows = [
-        "23:30:01 DEV rkB/s wkB/s %util", "23:40:01 sda 1.00 1.00 10.00", "23:55:00 LINUX RESTART (32 CPU)", "",
-        "00:00:01 DEV rkB/s wkB/s %util", "00:10:01 sda 1.00 1.00 20.00",
+        f"{before[:3]}30:01 DEV rkB/s wkB/s %util", f"{before} sda 1.00 1.00 10.00", f"{restart} LINUX RESTART (32 CPU)",
+        "", f"{heading} DEV rkB/s wkB/s %util", f"{end} sda 1.00 1.00 20.00",
     ]  # fmt: skip
     (_, after) = read(tmp_path, sar("2026-11-28", *rows)).intervals
-    assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, 0, 0, 1), seconds(2026, 11, 29, 0, 10, 1))
-
-
-def test_a_restart_on_the_next_day_may_be_at_an_earlier_hour_of_the_same_half(tmp_path):
-    rows = [
-        "15:30:01 DEV rkB/s wkB/s %util", "15:40:01 sda 1.00 1.00 10.00", "09:55:00 LINUX RESTART (32 CPU)", "",
-        "10:00:01 DEV rkB/s wkB/s %util", "10:10:01 sda 1.00 1.00 20.00",
-    ]  # fmt: skip
-    (_, after) = read(tmp_path, sar("2026-11-28", *rows)).intervals
-    assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, 10, 0, 1), seconds(2026, 11, 29, 10, 10, 1))
+    hour = int(end[:2])
+    assert (after.begin_s, after.end_s) == (seconds(2026, 11, 29, hour, 0, 1), seconds(2026, 11, 29, hour, 10, 1))
 
 
 @pytest.mark.parametrize(
