@@ -102,11 +102,11 @@ def advise(
             "the histories do not tell what a change could save of any job; `assay triage` says what each of them lacks"
         )
     advice = advise_for(jobs, site, answer, bounded, [*_assumed(site, profiles), *answer.summary.assumed])
-    own = _typed({
+    own_options = _typed({
         **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,
         "more_memory": None if more_memory == size_of(_MORE_MEMORY) else f"{more_memory >> 20}MiB",
     })  # fmt: skip
-    typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own))
+    typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
     _show(advice, answer, output, print_change=print_change)
     return 0

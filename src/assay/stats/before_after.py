@@ -172,9 +172,9 @@ class Adjusted:
             variances.append(float(by_night @ by_night))
             counts.append(int(known.any(axis=0).sum()))
         grown = (weights - beside) * self._grown
-        own = float(grown**2 @ self._slopes.variance)
+        of_rows = float(grown**2 @ self._slopes.variance)
         shared = float(grown @ self._slopes.followed) ** 2 * self._slopes.shared_variance
-        return Effect(difference, (variances[0], variances[1]), (counts[0], counts[1]), own + shared)
+        return Effect(difference, (variances[0], variances[1]), (counts[0], counts[1]), of_rows + shared)
 
     def _only(self, row: int) -> Array:
         weights = np.zeros(len(self._grown))
@@ -205,13 +205,13 @@ def _slopes(nights: JobNights) -> _Slopes:
     inputs, times = centred
     squares = (inputs**2).sum(axis=1)
     varies = squares > 0
-    own = np.divide((inputs * times).sum(axis=1), squares, out=np.zeros_like(squares), where=varies)
+    by_row = np.divide((inputs * times).sum(axis=1), squares, out=np.zeros_like(squares), where=varies)
     freedom = np.maximum(1, (~np.isnan(nights.log_s)).sum(axis=1) - 3)
-    variance = np.maximum(_LEAST_VARIANCE, ((times - own[:, None] * inputs) ** 2).sum(axis=1) / freedom)
+    variance = np.maximum(_LEAST_VARIANCE, ((times - by_row[:, None] * inputs) ** 2).sum(axis=1) / freedom)
     precision = squares / variance
     weights = np.where(varies & nights.jobs, precision / (1 + precision * _ANYWHERE), 0.0)
     shared_precision = float(weights.sum()) + 1 / _ANYWHERE
-    shared = (float(weights @ own) + _MIDDLE / _ANYWHERE) / shared_precision
+    shared = (float(weights @ by_row) + _MIDDLE / _ANYWHERE) / shared_precision
     followed = 1 / (1 + precision * _ANYWHERE)
-    value = np.clip((1 - followed) * own + followed * shared, 0.0, 1.0)
+    value = np.clip((1 - followed) * by_row + followed * shared, 0.0, 1.0)
     return _Slopes(value, _ANYWHERE * followed, followed, 1 / shared_precision)

@@ -142,8 +142,8 @@ class _Timeline:
             x = self._x(self._night.ended_ms - 1000 * bound_s)
             line = f"M{x:.1f},{_TOP_PX - 6}V{self._bottom}m0,25v12"
             yield f'<path d="{line}" stroke="{svg.INK}" stroke-width="1.5" stroke-dasharray="5 3"/>'
-            words = f"with other drives at most {duration_text(bound_s)} earlier"
-            yield svg.text(x - 5, self._bottom + 36, words, 'text-anchor="end"')
+            label = f"with other drives at most {duration_text(bound_s)} earlier"
+            yield svg.text(x - 5, self._bottom + 36, label, 'text-anchor="end"')
 
 
 def _told(job: str, runs: Sequence[WindowRun]) -> str:
