@@ -31,7 +31,7 @@ from assay.report.caveats import (
     was_busy,
     written_notes,
 )
-from assay.report.words import job_name, option_pairs, percent, seconds_text
+from assay.report.words import change_text, job_name, option_pairs, percent, seconds_text, whole_seconds_text
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives, TimesApart, most_saved_s
 from assay.stats.changes import AS_IT_IS, CHANGE, REAL, TWIN
@@ -235,9 +235,8 @@ def names_of(decision: Decision) -> Mapping[str, str]:
 
 
 def time_text(placement: PlacementResult) -> str:
-    """`61 s`; of less than 10 s with tenths."""
-    seconds = placement.elapsed_s.value
-    return f"{seconds_text(seconds) if seconds < 9.95 else round(seconds)} s"
+    """`61 s`."""
+    return whole_seconds_text(placement.elapsed_s.value)
 
 
 def _words(decision: Decision, placement: PlacementResult) -> str:
@@ -253,14 +252,13 @@ def _words(decision: Decision, placement: PlacementResult) -> str:
     if share.low is not None and share.low <= 0:
         most = decision.most_share(share.high, decision.busy_bound_s)
         return f"no significant storage share (at most {percent(most or 0.0)})"
-    seconds = f"{storage_s:.1f}" if storage_s < 9.95 else f"{storage_s:.0f}"
     busy = f"; {was_busy(decision, names_of(decision))}" if bounds_by_busy(decision) else ""
-    return f"of which storage: {seconds} s, {percent(share.value)} ({interval_text(share)}){busy}"
+    return f"of which storage: {whole_seconds_text(storage_s)}, {percent(share.value)} ({interval_text(share)}){busy}"
 
 
 def _saving_words(decision: Decision, placement: PlacementResult, saving: Estimate) -> str:
     names = names_of(decision)
-    change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
+    change = change_text(saving.value)
     if _not_the_drives(decision, placement) is not None:
         return f"{change}, but not because of the drives"
     worth = decision.worth.of(placement.placement)
@@ -328,21 +326,20 @@ def _twin_words(decision: Decision, placement: PlacementResult) -> str:
     goal, more, outcome = percent(decision.worth.of(placement.placement)), more_time(placement), outcome_of(decision)
     near = f"not known yet whether within {goal}" if outcome == _UNKNOWN else f"{outcome} of {goal}"
     interval = "" if more.low is None else f" (95 % interval {interval_text(more)})"
-    return f"{_more_words(placement)}: {near}{interval}"
+    return f"{_change_words(placement)}: {near}{interval}"
 
 
 def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
     """How far the twin is from the drive."""
-    took = f"the emulated drive takes {_more_words(decision.placements[1])} than the real one"
+    took = f"the emulated drive takes {_change_words(decision.placements[1])} than the real one"
     goal = percent(decision.worth.of(decision.placements[1].placement))
     said = {WITHIN: f"which is within {goal}", BEYOND: f"which is not within {goal}"}
     return f"{took}, {said.get(outcome_of(decision), f'and whether that is within {goal} is not known yet')}"
 
 
-def _more_words(placement: PlacementResult) -> str:
+def _change_words(placement: PlacementResult) -> str:
     """`4 % more time`, or less."""
-    more = more_time(placement).value
-    return f"{percent(abs(more))} {'more' if more >= 0 else 'less'} time"
+    return change_text(placement.saving.value if placement.saving else 0.0)
 
 
 def _without_baseline(decision: Decision, placement: PlacementResult) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from assay.report.words import capitalised
+
 _SLOWER_DRIVE = "what this drive saves comes out too small, and what another saves against it too large"
 _LESS_DRIVE = "drives cost less time than in a cold run, so the saving comes out too small as a rule"
 
@@ -30,4 +32,4 @@ BIASES: Mapping[str, str] = {
 def bias_text(kind: str) -> str:
     """A sentence for behind a doubt of a kind: ` The saving comes out too small.`; empty where nothing is known."""
     bias = BIASES.get(kind, "")
-    return f" {bias[0].upper()}{bias[1:]}." if bias else ""
+    return f" {capitalised(bias)}." if bias else ""

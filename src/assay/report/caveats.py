@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.model.naming import first_few
-from assay.report.words import about_text, percent, seconds_text
+from assay.report.words import about_text, capitalised, percent, seconds_text
 from assay.stats.caveats import (
     BUSY_MARGIN,
     AssumedParameters,
@@ -163,7 +163,7 @@ def busy_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
         return
     if bounds_by_busy(decision) and decision.placements:
         base, was = decision.placements[0].placement, was_busy(decision, names)
-        subject = was if names[base] == base else f"{was[0].upper()}{was[1:]}"
+        subject = was if names[base] == base else capitalised(was)
         most_s = most_saved_s(decision.busy_bound_s or 0.0)
         yield (
             f"{subject} according to its counters; {BUSY_MARGIN:g} times that, {seconds_text(most_s)} s, is the most "

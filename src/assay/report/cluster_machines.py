@@ -19,7 +19,7 @@ from assay.model.trial_summary import TrialSummary
 from assay.report.analysis import trials_in_detail
 from assay.report.columns import Column, grid
 from assay.report.templates import template
-from assay.report.words import number_text
+from assay.report.words import capitalised, number_text
 
 MOST_TRIALS, MOST_MACHINES = 6, 20
 TITLE = "The cluster's machines"
@@ -39,9 +39,7 @@ class Way(NamedTuple):
         """A sentence or two about the way."""
         coverage = f"Figures of {self.machines} machine{'s' * (self.machines != 1)} in {self.trials} trial"
         coverage = f"{coverage}{'s' * (self.trials != 1)}." if self.trials else "No figures."
-        return " ".join(
-            f"{sentence[0].upper()}{sentence[1:]}" for sentence in (f"{self.adds}.", coverage, self.amiss) if sentence
-        )
+        return " ".join(map(capitalised, filter(None, (f"{self.adds}.", coverage, self.amiss))))
 
 
 class MachinesTable(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from assay.report.answer import interval_text
-from assay.report.words import percent, seconds_text
+from assay.report.words import change_text, seconds_text
 from assay.stats.estimate import Estimate
 from assay.stats.sensitivity import Sensitivity
 
@@ -63,4 +63,4 @@ def depends_notes(sensitivity: Sensitivity, *, first: bool) -> Iterator[str]:
 def _less(saving: Estimate) -> str:
     """`38 % less time (32 to 44 %)`, or more."""
     interval = "" if saving.low is None else f" ({interval_text(saving)})"
-    return f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time{interval}"
+    return f"{change_text(saving.value)}{interval}"

@@ -23,9 +23,10 @@ from assay.report.nodes import (
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.shares import columns_of, notes_of
-from assay.report.trial_detail import MIB, cost_of, known_median
+from assay.report.trial_detail import MIB, cost_of
 from assay.report.typed import as_typed
 from assay.report.words import number_text, shown_words
+from assay.stats.estimate import known_median
 from assay.stats.summary import Row, in_words, varying
 
 MOST_OTHERS = 40

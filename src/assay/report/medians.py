@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.report.answer import names_of, subject_of
-from assay.report.words import percent
+from assay.report.words import change_text
 from assay.stats.decision import Decision
 
 APART, CONTRARY_APART = 0.05, 0.01
@@ -25,12 +25,7 @@ def medians_note(decisions: Sequence[Decision]) -> str:
                 level, other = names[result.placement], names[base.placement]
                 note = (
                     "The table has medians; an answer averages the ratios of trials of one repetition. By medians "
-                    f"{level} takes {_change(by_medians)} than {other}, by its answer {_change(saving)}"
+                    f"{level} takes {change_text(by_medians)} than {other}, by its answer {change_text(saving)}"
                 )
                 note += f" (of {subject_of(decision, decisions)})." if len(decisions) > 1 else "."
     return note
-
-
-def _change(saving: float) -> str:
-    """`14 % less time`."""
-    return f"{percent(abs(saving))} {'less' if saving >= 0 else 'more'} time"

@@ -11,7 +11,7 @@ from assay.model.record import Record
 from assay.model.trial_summary import Imbalance
 from assay.report.charts.matrix import matrices
 from assay.report.columns import Column
-from assay.report.words import seconds_text
+from assay.report.words import capitalised, seconds_text
 from assay.stats.nodes import (
     RESOURCES,
     NodeUse,
@@ -76,7 +76,7 @@ def network_lines(nodes: TrialNodes, network: Networks) -> list[str]:
         carried = [transfer for transfer in nodes.transfers if transfer.interface == interface]
         sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in purposes()}
         listed = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
-        lines.append(f"{_capital(title)}: {', '.join(listed) or 'nothing'}")
+        lines.append(f"{capitalised(title)}: {', '.join(listed) or 'nothing'}")
     return lines
 
 
@@ -157,13 +157,13 @@ def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
         times = f"{median(imbalance.ratio for imbalance in of_resource):.2f} times the workers' mean"
         if len(of_resource) > 1 and 2 * count <= len(of_resource):
             conclusions.append(
-                f"{_capital(RESOURCE_WORDS[resource])}: the most is {times}, on another node in most trials: that is "
+                f"{capitalised(RESOURCE_WORDS[resource])}: the most is {times}, on another node in most trials: that is "
                 "chance, as with few tasks or blocks"
             )
         else:
             trials = f" in {count} of {len(of_resource)} trials" if len(of_resource) > 1 else " in this trial"
             conclusions.append(
-                f"{_capital(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
+                f"{capitalised(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
             )
     return conclusions
 
@@ -176,10 +176,6 @@ def disks_note(uses: Sequence[NodeUse]) -> str:
             "directories are on one device"
         )
     return "Read and written: by each node's drives"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
 
 
 def _size(count: float | None) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.model.trial_summary import TrialSummary
 from assay.report.answer import AnswerLine, interval_text
-from assay.report.words import percent, seconds_text
+from assay.report.words import change_text, seconds_text, whole_seconds_text
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision
 from assay.stats.predicted import PredictedLevel
@@ -46,14 +46,12 @@ def predicted_lines(decision: Decision, predicted: Sequence[PredictedLevel]) -> 
         if foretold.measured_s is not None:
             words += f", measured {seconds_text(foretold.measured_s)} s"
         if (saving := foretold.saving) is not None:
-            change = f"{percent(abs(saving.value))} {'less' if saving.value >= 0 else 'more'} time"
-            words += f": {change} (95 % interval {interval_text(saving)})"
+            words += f": {change_text(saving.value)} (95 % interval {interval_text(saving)})"
         verdict = ": ".join(filter(None, (foretold.verdict, foretold.reason)))
         surer = f"to be surer: {foretold.surer}" if foretold.surer and foretold.measured_s is None else ""
-        value = foretold.elapsed_s.value
-        time = f"{seconds_text(value) if value < 9.95 else round(value)} s"
-        told = "; ".join(filter(None, (words, verdict, foretold.basis, surer)))
-        lines.append(AnswerLine(label, label, time, told, predicted=True))
+        time = whole_seconds_text(foretold.elapsed_s.value)
+        sentence = "; ".join(filter(None, (words, verdict, foretold.basis, surer)))
+        lines.append(AnswerLine(label, label, time, sentence, predicted=True))
     return lines
 
 

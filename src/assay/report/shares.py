@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assay.model.trial import ZERO_DELAY
 from assay.report.answer import HARDLY_USED, interval_text, time_text
 from assay.report.columns import Column
-from assay.report.words import labels_of, percent
+from assay.report.words import capitalised, labels_of, percent
 from assay.stats.decision import Decision, Verdict
 from assay.stats.estimate import Estimate
 from assay.stats.sample import MACHINE, Levels
@@ -147,7 +147,7 @@ def notes_of(table: SharesTable) -> Iterator[str]:
     unused = any(hardly_used(line.decision) for line in _every(table))
     left_out = f", without the jobs marked {UNUSED}" if unused else ""
     note = f"{'; '.join(parts)}. {intervals}Lines of all jobs give the least and the greatest value{left_out}."
-    yield f"{note[0].upper()}{note[1:]}"
+    yield capitalised(note)
     yield from line_notes(table)
 
 
@@ -180,7 +180,7 @@ def line_notes(table: SharesTable) -> Iterator[str]:
         yield f"Verdicts are corrected for all {corrected} together, intervals are not."
     marks = "".join(mark_of(line.decision, other) for line in lines for other in table.others or ("",))
     if UNUSED in marks:
-        yield f"{UNUSED} {HARDLY_USED[0].upper()}{HARDLY_USED[1:]}."
+        yield f"{UNUSED} {capitalised(HARDLY_USED)}."
     if OTHER_CAUSE in marks:
         yield f"{OTHER_CAUSE} The drives were not busy for long enough to cause this difference."
     bases = [base for line in lines if (base := line.result(table.base))]

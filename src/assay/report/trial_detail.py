@@ -1,8 +1,7 @@
 """Where time and bytes went in some trials, one beside another."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.installed import engine_kind
@@ -60,12 +59,6 @@ def cost_of(record: Record, samples_bytes: int) -> ProbeCost:
         instruments_s=summary.instruments_s,
         elapsed_s=elapsed_without_instruments_s(summary),
     )
-
-
-def known_median(values: Iterable[float | None]) -> float | None:
-    """The median of those that are known."""
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
 
 
 def _in_the_run(record: Record, series: str) -> float | None:

@@ -27,6 +27,21 @@ def percent(share: float) -> str:
     return "under 1 %" if 0 < abs(share) < 0.005 else f"{round(100 * share):d} %"
 
 
+def change_text(saving: float) -> str:
+    """`14 % less time`, or more."""
+    return f"{percent(abs(saving))} {'less' if saving >= 0 else 'more'} time"
+
+
+def whole_seconds_text(seconds: float) -> str:
+    """`61 s`; of less than 10 s with tenths."""
+    return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:,.0f} s"
+
+
+def capitalised(text: str) -> str:
+    """With a capital letter, the rest as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def base_text(rows: Sequence[Row]) -> str:
     """The placement that all ratios of a table are to; where groups have several, how each has its own."""
     bases = {row.comparison.base for row in rows if row.comparison}

@@ -1,11 +1,17 @@
 """Figures of a decision with their confidence intervals, and where the time of a run went."""
 
-from collections.abc import Sequence
-from statistics import fmean
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
 
 from assay.model.base import Frozen
 from assay.model.trial_summary import TrialSummary
 from assay.stats.fit import Contrast
+
+
+def known_median(values: Iterable[float | None]) -> float | None:
+    """The median of those that are known."""
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 class Estimate(Frozen):

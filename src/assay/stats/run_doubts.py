@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from statistics import median
 
 from assay.model.base import Frozen
 from assay.model.doubt import Doubt, doubt_kind
@@ -11,6 +10,7 @@ from assay.model.naming import first_few
 from assay.model.trial_summary import TrialSummary
 from assay.stats.blocked import unexplained
 from assay.stats.drive_use import LATE_SHARE, WRITTEN_SHARE, ended_before_its_writes
+from assay.stats.estimate import known_median
 from assay.stats.fit import work_of
 from assay.stats.machine_kind import Changed, machine_names
 from assay.stats.sample import WORK, Levels, Trials, combinations, is_valid, is_wrong, samples
@@ -101,13 +101,13 @@ def conditions(by_placement: Mapping[str, Sequence[TrialSummary]], base: str) ->
         return ()
     results = []
     for placement, summaries in by_placement.items():
-        read = _median([summary.read_share for summary in summaries])
+        read = known_median(summary.read_share for summary in summaries)
         results.append(Condition(kind=READ, subject=placement, share=read, least=READ_SHARE))
-        late = _median([summary.late_share for summary in summaries])
+        late = known_median(summary.late_share for summary in summaries)
         if late is None or late >= LATE_SHARE:
-            share = _median([summary.written_share for summary in summaries])
+            share = known_median(summary.written_share for summary in summaries)
             results.append(Condition(kind=WRITTEN, subject=placement, share=share, least=WRITTEN_SHARE))
-    busy = _median([summary.busy_share for summary in by_placement.get(base, ())])
+    busy = known_median(summary.busy_share for summary in by_placement.get(base, ()))
     return (*results, Condition(kind=BUSY, subject=base, share=busy, least=BUSY_SHARE))
 
 
@@ -188,11 +188,6 @@ def written_late(summaries: Sequence[TrialSummary]) -> list[Doubt]:
         )
         for placement, shares in late.items()
     ]
-
-
-def _median(shares: Sequence[float | None]) -> float | None:
-    known = [share for share in shares if share is not None]
-    return median(known) if known else None
 
 
 MOST_TIMES_APART = 2.0

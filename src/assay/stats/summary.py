@@ -18,6 +18,7 @@ from assay.model.record import Phases, Source
 from assay.model.trial import SHIPPED_PRIOR, ZERO_DELAY, NoisePrior
 from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import Comparison, compare
+from assay.stats.estimate import known_median
 from assay.stats.fit import noise_by_combination
 from assay.stats.noise import ConfidenceInterval, Median, Noise, median_of
 from assay.stats.sample import (
@@ -375,19 +376,14 @@ def _row(
         wrong=sum(map(is_wrong, summaries)),
         source="modelled" if any(summary.modelled for summary in summaries) else "measured",
         struck_out=sum(map(is_struck_out, summaries)),
-        struck_s=_median_known([summary.elapsed_s for summary in summaries if is_struck_out(summary)]),
+        struck_s=known_median(summary.elapsed_s for summary in summaries if is_struck_out(summary)),
         elapsed_s=middle.value if middle else None,
         elapsed=middle,
-        run_s=_median_known([summary.run_s for summary in finished]),
-        durable_s=_median_known([summary.durable_s for summary in finished]),
+        run_s=known_median(summary.run_s for summary in finished),
+        durable_s=known_median(summary.durable_s for summary in finished),
         phases={name: median(phase[name] for phase in phases if name in phase) for name in names} if phases else None,
         ratio=comparison.ratio if comparison else None,
         comparison=comparison,
         outliers=tuple(odd),
         outcome=max((summary.outcome for summary in summaries if summary.outcome), key=list(Outcome).index),
     )
-
-
-def _median_known(seconds: Sequence[float | None]) -> float | None:
-    known = [second for second in seconds if second is not None]
-    return median(known) if known else None

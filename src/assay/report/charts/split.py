@@ -10,7 +10,7 @@ from html import escape
 from typing import NamedTuple
 
 from assay.report.charts import drawing as svg
-from assay.report.words import seconds_text
+from assay.report.words import seconds_text, whole_seconds_text
 from assay.stats.decision import Decision, PlacementResult
 from assay.stats.predicted import PredictedLevel
 
@@ -202,7 +202,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
             f'<rect x="{x}" y="{at:g}" width="{width}" height="{BAR_PX}" fill="{part.colour}" stroke="{svg.PAPER}">'
             f"<title>{escape(_spoken(bar))}</title></rect>"
         )
-        figure = f"{seconds_text(seconds)} s" if seconds < 9.95 else f"{seconds:,.0f} s"
+        figure = whole_seconds_text(seconds)
         room = seconds / end_s * NARROWEST_PX * FULL / 100 / svg.LETTER_PX - 1
         words = next((one for one in (f"{part.name} {figure}", figure) if len(one) < room), "")
         if words:
