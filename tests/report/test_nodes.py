@@ -11,20 +11,11 @@ import pytest
 from rich.console import Console
 
 from assay.cli.report import csv_of, json_lines
-from assay.model.network import read_networks
 from assay.model.trial_summary import Imbalance
 from assay.report.analysis import RunData, analyse
 from assay.report.charts.matrix import COLOURS, MOST_NUMBERED
 from assay.report.markdown import markdown
-from assay.report.nodes import (
-    LARGE,
-    drawn_networks,
-    imbalance_columns,
-    imbalance_words,
-    node_columns,
-    nodes_in,
-    pair_columns,
-)
+from assay.report.nodes import LARGE, imbalance_columns, imbalance_words, nodes_in
 from assay.report.terminal import MOST_PAIRS, print_nodes
 from assay.stats.nodes import CONTROL, RESOURCES, purposes, transfers
 from tests.builders import a_measured_run, a_plan
@@ -36,8 +27,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 TWO = "gigabit+ten-gigabit"
 
 
-def drawn(record, network="gigabit"):
-    return [ElementTree.fromstring(figure) for figure in drawn_networks(nodes_in(record), read_networks(network))]
+def drawn(record):
+    return [ElementTree.fromstring(figure) for figure in nodes_in(record).matrices()]
 
 
 def words(figure):
@@ -89,7 +80,7 @@ class TestTheMatrix:
         assert lengths["worker-1 to worker-2"] / lengths["worker-1 to worker-3"] == pytest.approx(86.3 / 46.3, rel=0.02)
 
     def test_two_networks_are_two_figures_on_one_scale(self):
-        control, data = drawn(a_cluster_record(network=TWO), TWO)
+        control, data = drawn(a_cluster_record(network=TWO))
         assert "control network (gigabit)" in words(control)
         assert "data network (ten-gigabit)" in words(data)
         assert control.get("viewBox").split()[2:3] == data.get("viewBox").split()[2:3]
@@ -125,23 +116,23 @@ class TestTheMatrix:
 
 class TestTables:
     def test_each_node_has_a_line(self):
-        found = {row["node"]: row for row in table(node_columns(nodes_in(a_cluster_record())))}
+        found = {row["node"]: row for row in table(nodes_in(a_cluster_record()).columns())}
         assert found["worker-2"]["read"] == "600.0 MiB"
         assert found["worker-2"]["processor (s)"] == "47.0"
         assert found["master"]["read"] == "-"
 
     def test_pairs_are_told_by_purpose_the_largest_first_where_not_all_are(self):
         nodes = nodes_in(a_cluster_record(network=TWO))
-        every = table(pair_columns(nodes))
+        every = table(nodes.pair_columns())
         assert len(every) == len(nodes.transfers) == 24
         assert {row["network"] for row in every} == {"control", "data"}
         carried = {purpose for transfer in nodes.transfers for purpose in transfer.bytes}
         assert {"HDFS read", "HDFS write", CONTROL} < carried < every[0].keys()
         assert carried < set(purposes())
-        few = [float(row["all"]) for row in table(pair_columns(nodes, 5))]
+        few = [float(row["all"]) for row in table(nodes.pair_columns(5))]
         assert few == sorted(few, reverse=True)
         assert few[0] == max(float(row["all"]) for row in every)
-        assert "network" not in table(pair_columns(nodes_in(a_cluster_record())))[0]
+        assert "network" not in table(nodes_in(a_cluster_record()).pair_columns())[0]
 
     def test_of_several_trials_each_has_its_uneven_worker(self):
         nodes = nodes_in(a_cluster_record())

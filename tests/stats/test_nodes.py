@@ -2,11 +2,10 @@
 
 import pytest
 
-from assay.model.network import read_networks
 from assay.model.record import Amount
 from assay.model.registry import SERVICES
 from assay.model.service import Service
-from assay.report.nodes import drawn_networks, nodes_in
+from assay.report.nodes import nodes_in
 from assay.stats.nodes import (
     CONTROL,
     NodeUse,
@@ -59,7 +58,7 @@ def test_a_services_traffic_has_the_name_that_it_gives():
     with plugged_in():
         SERVICES.add("key-value", Service("key-value", traffic={"values_to_server": "values"}))
         assert passed(record) == {("n1", "n2", ""): {"values": 3 * MIB, CONTROL: 1 * MIB}}
-        (matrix,) = drawn_networks(nodes_in(record), read_networks("gigabit"))
+        (matrix,) = nodes_in(record).matrices()
     assert "values 3.0 MiB" in matrix
 
 

@@ -12,13 +12,9 @@ from assay.report.next_steps import next_steps
 from assay.report.nodes import (
     IMBALANCE_HEAD,
     PAIRS_HEAD,
-    disks_note,
     imbalance_columns,
     imbalance_words,
-    network_lines,
-    node_columns,
     nodes_in,
-    pair_columns,
 )
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
@@ -85,17 +81,14 @@ def _nodes(detailed: Sequence[TrialTables]) -> list[str]:
         nodes = nodes_in(tables.record)
         if not nodes.uses:
             continue
-        trial, network = tables.record.trial.id, tables.record.trial.cluster.network
-        parts += [f"Nodes of {escaped(trial)}. {disks_note(nodes.uses)}.", grid(node_columns(nodes))]
+        trial = tables.record.trial.id
+        parts += [f"Nodes of {escaped(trial)}. {nodes.disks_note}.", grid(nodes.columns())]
         if nodes.imbalances:
-            parts += [
-                f"{IMBALANCE_HEAD}:",
-                grid(imbalance_columns([(trial, nodes.imbalances)])),
-            ]
+            parts += [f"{IMBALANCE_HEAD}:", grid(imbalance_columns([(trial, nodes.imbalances)]))]
             parts += [f"{escaped(sentence)}." for sentence in imbalance_words([nodes.imbalances])]
         if nodes.transfers:
-            parts += [f"{escaped(sentence)}." for sentence in network_lines(nodes, network)]
-            parts += [f"{PAIRS_HEAD} of {escaped(trial)}:", grid(pair_columns(nodes))]
+            parts += [f"{escaped(sentence)}." for sentence in nodes.network_lines()]
+            parts += [f"{PAIRS_HEAD} of {escaped(trial)}:", grid(nodes.pair_columns())]
     return parts
 
 

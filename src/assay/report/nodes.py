@@ -43,92 +43,87 @@ _RANKS = {"memory": 1}
 
 
 class TrialNodes(NamedTuple):
-    """What is told of a trial's nodes; without any where it has one only."""
+    """What is told of a trial's nodes, and of the network between them; without any where it has one only."""
 
     uses: tuple[NodeUse, ...]
     transfers: tuple[Transfer, ...]
     imbalances: tuple[Imbalance, ...]
-    networks: Mapping[str, str]
-    """The network of each interface, where nodes have two."""
+    network: Networks
+
+    @property
+    def disks_note(self) -> str:
+        """Say by what the bytes of disks were counted."""
+        if any(use.disks_estimated for use in self.uses):
+            return (
+                "Read and written: by each node's processes, from and to storage (estimated), because the nodes' "
+                "directories are on one device"
+            )
+        return "Read and written: by each node's drives"
+
+    def matrices(self) -> list[str]:
+        """Draw a matrix for each network; none where nothing was counted by pair."""
+        return matrices([use.node for use in self.uses], self._by_network()) if self.transfers else []
+
+    def network_lines(self) -> list[str]:
+        """Write what each network carried in all, by purpose."""
+        lines = []
+        for title, carried in self._by_network().items():
+            sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in purposes()}
+            listed = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
+            lines.append(f"{capitalised(title)}: {', '.join(listed) or 'nothing'}")
+        return lines
+
+    def _by_network(self) -> Mapping[str, list[Transfer]]:
+        titles = self.network.titles or {"": f"network ({self.network})"}
+        return {
+            title: [transfer for transfer in self.transfers if transfer.interface == interface]
+            for interface, title in titles.items()
+        }
+
+    def columns(self) -> list[Column]:
+        """Make columns of what each node did; unknown columns are left out."""
+        uses = self.uses
+        figures = [
+            ("read", [_size(use.read_bytes) for use in uses], 0),
+            ("written", [_size(use.written_bytes) for use in uses], 0),
+            ("received", [_size(use.received_bytes) for use in uses], 0),
+            ("sent", [_size(use.sent_bytes) for use in uses], 0),
+            ("within", [_size(use.within_bytes) for use in uses], None),
+            ("processor (s)", [seconds_text(use.processor_s) for use in uses], 0),
+            ("memory", [_size(use.memory_bytes) for use in uses], 1),
+        ]
+        return [
+            Column("node", [use.node for use in uses], name=True),
+            *(Column(head, cells, rank=rank) for head, cells, rank in figures if set(cells) != {"-"}),
+        ]
+
+    def pair_columns(self, most: int | None = None) -> list[Column]:
+        """Make columns of the MiB that passed between nodes, by purpose: all pairs, or the `most` with most bytes."""
+        shown: Sequence[Transfer] = self.transfers
+        if most is not None:
+            shown = sorted(shown, key=lambda transfer: -transfer.total)[:most]
+        titles = self.network.titles
+        named = [titles.get(transfer.interface, transfer.interface).partition(" ")[0] for transfer in shown]
+        totals = {
+            purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in self.transfers) for purpose in purposes()
+        }
+        known = [purpose for purpose, total in totals.items() if total]
+        # A narrow terminal does without those of which least passed.
+        ranks = {purpose: rank for rank, purpose in enumerate(sorted(known, key=lambda purpose: -totals[purpose]))}
+        by_purpose = {purpose: [_mib(transfer.bytes.get(purpose, 0.0)) for transfer in shown] for purpose in known}
+        return [
+            Column("from", [transfer.sender for transfer in shown], name=True),
+            Column("to", [transfer.receiver for transfer in shown], name=True),
+            *([Column("network", named, name=True)] if titles else ()),
+            *(Column(purpose, cells, unit="MiB", rank=ranks[purpose]) for purpose, cells in by_purpose.items()),
+            Column("all", [_mib(transfer.total) for transfer in shown], unit="MiB"),
+        ]
 
 
 def nodes_in(record: Record) -> TrialNodes:
     """Summarise the nodes while the jobs ran and their data was written out."""
     uses = node_uses(record)
-    return TrialNodes(uses, transfers(record), imbalances(uses), record.trial.cluster.network.titles)
-
-
-def drawn_networks(nodes: TrialNodes, network: Networks) -> list[str]:
-    """Draw a matrix for each network; none where nothing was counted by pair."""
-    if not nodes.transfers:
-        return []
-    by_network = {
-        title: [transfer for transfer in nodes.transfers if transfer.interface == interface]
-        for interface, title in _titles(nodes, network).items()
-    }
-    return matrices([use.node for use in nodes.uses], by_network)
-
-
-def network_lines(nodes: TrialNodes, network: Networks) -> list[str]:
-    """Write what each network carried in all, by purpose."""
-    lines = []
-    for interface, title in _titles(nodes, network).items():
-        carried = [transfer for transfer in nodes.transfers if transfer.interface == interface]
-        sums = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in carried) for purpose in purposes()}
-        listed = [f"{purpose} {bytes_text(count)}" for purpose, count in sums.items() if count]
-        lines.append(f"{capitalised(title)}: {', '.join(listed) or 'nothing'}")
-    return lines
-
-
-def _titles(nodes: TrialNodes, network: Networks) -> Mapping[str, str]:
-    """Return the networks' titles, by interface."""
-    return nodes.networks or {"": f"network ({network})"}
-
-
-def node_columns(nodes: TrialNodes) -> list[Column]:
-    """Make columns of what each node did; unknown columns are left out."""
-    uses = nodes.uses
-    figures = [
-        ("read", [_size(use.read_bytes) for use in uses], 0),
-        ("written", [_size(use.written_bytes) for use in uses], 0),
-        ("received", [_size(use.received_bytes) for use in uses], 0),
-        ("sent", [_size(use.sent_bytes) for use in uses], 0),
-        ("within", [_size(use.within_bytes) for use in uses], None),
-        ("processor (s)", [seconds_text(use.processor_s) for use in uses], 0),
-        ("memory", [_size(use.memory_bytes) for use in uses], 1),
-    ]
-    return [
-        Column("node", [use.node for use in uses], name=True),
-        *(Column(head, cells, rank=rank) for head, cells, rank in figures if set(cells) != {"-"}),
-    ]
-
-
-def pair_columns(nodes: TrialNodes, most: int | None = None) -> list[Column]:
-    """Make columns of the MiB that passed between nodes, by purpose: all pairs, or the `most` with most bytes."""
-    shown: Sequence[Transfer] = nodes.transfers
-    if most is not None:
-        shown = sorted(shown, key=lambda transfer: -transfer.total)[:most]
-    named = [nodes.networks.get(transfer.interface, transfer.interface).partition(" ")[0] for transfer in shown]
-    network = [Column("network", named, name=True)]
-    totals = {purpose: sum(transfer.bytes.get(purpose, 0.0) for transfer in nodes.transfers) for purpose in purposes()}
-    known = [purpose for purpose, total in totals.items() if total]
-    # A narrow terminal does without those of which least passed.
-    ranks = {purpose: rank for rank, purpose in enumerate(sorted(known, key=lambda purpose: -totals[purpose]))}
-    return [
-        Column("from", [transfer.sender for transfer in shown], name=True),
-        Column("to", [transfer.receiver for transfer in shown], name=True),
-        *(network if nodes.networks else ()),
-        *(
-            Column(
-                purpose,
-                [_mib(transfer.bytes.get(purpose, 0.0)) for transfer in shown],
-                unit="MiB",
-                rank=ranks[purpose],
-            )
-            for purpose in known
-        ),
-        Column("all", [_mib(transfer.total) for transfer in shown], unit="MiB"),
-    ]
+    return TrialNodes(uses, transfers(record), imbalances(uses), record.trial.cluster.network)
 
 
 def imbalance_columns(named: Sequence[tuple[str, Sequence[Imbalance]]]) -> list[Column]:
@@ -166,16 +161,6 @@ def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
                 f"{capitalised(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
             )
     return conclusions
-
-
-def disks_note(uses: Sequence[NodeUse]) -> str:
-    """Say by what the bytes of disks were counted."""
-    if any(use.disks_estimated for use in uses):
-        return (
-            "Read and written: by each node's processes, from and to storage (estimated), because the nodes' "
-            "directories are on one device"
-        )
-    return "Read and written: by each node's drives"
 
 
 def _size(count: float | None) -> str:

@@ -10,7 +10,7 @@ from assay.model.registry import SECTIONS
 from assay.model.section import RunView
 from assay.model.trial_summary import StagingUse, TrialSummary
 from assay.report.columns import RATIO, Column, grid, layout_table
-from assay.report.nodes import TrialNodes, disks_note, node_columns, pair_columns
+from assay.report.nodes import TrialNodes
 from assay.report.templates import template
 from assay.report.words import seconds_text
 from assay.stats.sample import PLACEMENT, WORK, is_valid
@@ -50,34 +50,15 @@ class StagedTrials(NamedTuple):
         return "; ".join(dict.fromkeys(use.guaranteed for use in self.uses))
 
 
-class NodesOfTrial(NamedTuple):
-    """What the nodes of one trial did while it staged, and what passed between them."""
-
-    trial: str
-    nodes: TrialNodes
-
-    @property
-    def columns(self) -> list[Column]:
-        """What each node did."""
-        return node_columns(self.nodes)
-
-    @property
-    def pairs(self) -> list[Column]:
-        """What passed between every two, by purpose."""
-        return pair_columns(self.nodes)
-
-    @property
-    def note(self) -> str:
-        """Where the bytes of disks are from."""
-        return disks_note(self.nodes.uses)
-
-
 class StagingView(NamedTuple):
-    """A `SectionView`. `names` are the factors to tell combinations apart by."""
+    """A `SectionView`. `names` are the factors to tell combinations apart by.
+
+    `nodes` are by trial, as they were while it staged.
+    """
 
     names: Sequence[str]
     rows: Sequence[StagedTrials]
-    nodes: Sequence[NodesOfTrial]
+    nodes: Mapping[str, TrialNodes]
 
     @property
     def is_news(self) -> bool:
@@ -106,7 +87,6 @@ class StagingView(NamedTuple):
 
     def json(self) -> str:
         """The figures of each combination, and of each node."""
-        of_nodes = {trial.trial: trial.nodes for trial in self.nodes}
         return json_text(
             [
                 {
@@ -114,11 +94,11 @@ class StagingView(NamedTuple):
                     "counted_bytes": row.middle("kinds"), "traffic_bytes": row.middle("traffic"),
                     "of_nodes": {
                         use.trial: {
-                            "nodes": [node._asdict() for node in of_nodes[use.trial].uses],
-                            "transfers": [transfer._asdict() for transfer in of_nodes[use.trial].transfers],
+                            "nodes": [node._asdict() for node in self.nodes[use.trial].uses],
+                            "transfers": [transfer._asdict() for transfer in self.nodes[use.trial].transfers],
                         }
                         for use in row.uses
-                        if use.trial in of_nodes
+                        if use.trial in self.nodes
                     },
                 }
                 for row in self.rows
@@ -203,14 +183,13 @@ def _staging(run: RunView) -> StagingView | None:
     ]
     if not rows:
         return None
-    nodes: list[NodesOfTrial] = []
+    nodes: dict[str, TrialNodes] = {}
     for first, *_ in by_levels.values():
         if len(nodes) == MOST_NODES:
             break
         of_nodes, passed = staging_nodes(run.record(first.id))
         if of_nodes:
-            networks = first.trial.cluster.network.titles
-            nodes.append(NodesOfTrial(first.id, TrialNodes(of_nodes, passed, (), networks)))
+            nodes[first.id] = TrialNodes(of_nodes, passed, (), first.trial.cluster.network)
     factors = dict.fromkeys((*WORK, *rows[0].levels))
     names = [name for name in factors if len({row.levels.get(name) for row in rows}) > 1 and name != PLACEMENT]
     rows.sort(key=lambda row: [row.levels.get(name, "") for name in names])

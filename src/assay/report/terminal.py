@@ -23,10 +23,7 @@ from assay.report.nodes import (
     PAIRS_HEAD,
     imbalance_columns,
     imbalance_words,
-    network_lines,
-    node_columns,
     nodes_in,
-    pair_columns,
 )
 from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
@@ -179,7 +176,7 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
         return
     console.print()
     print_text(console, f"Nodes of {trial.id}, while its jobs ran:", "bold")
-    for line in layout_table(node_columns(nodes), console.width):
+    for line in layout_table(nodes.columns(), console.width):
         print_line(console, line)
     if nodes.imbalances:
         print_text(console, f"{IMBALANCE_HEAD}:", "bold")
@@ -189,10 +186,10 @@ def print_nodes(detailed: Sequence[TrialTables], console: Console) -> None:
             print_text(console, f"{words}.")
     if nodes.transfers:
         more = len(nodes.transfers) - MOST_PAIRS
-        for words in network_lines(nodes, trial.cluster.network):
+        for words in nodes.network_lines():
             print_text(console, f"{words}.")
         print_text(console, f"{PAIRS_HEAD}, MiB:", "bold")
-        for line in layout_table(pair_columns(nodes, MOST_PAIRS), console.width):
+        for line in layout_table(nodes.pair_columns(MOST_PAIRS), console.width):
             print_line(console, line)
         if more > 0:
             print_text(console, f"and {more} more pairs with less, on the page", "dim")

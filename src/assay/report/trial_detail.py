@@ -15,13 +15,9 @@ from assay.report.charts.timeline import scale_of, timeline
 from assay.report.columns import Column
 from assay.report.nodes import (
     TrialNodes,
-    disks_note,
-    drawn_networks,
     imbalance_columns,
     imbalance_words,
-    node_columns,
     nodes_in,
-    pair_columns,
 )
 from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.trial_summary import summarise
@@ -92,21 +88,6 @@ class TrialDetail(NamedTuple):
     missing: tuple[str, ...]
     nodes: TrialNodes
     matrices: list[str]
-
-    @property
-    def node_columns(self) -> list[Column]:
-        """What each node did."""
-        return node_columns(self.nodes)
-
-    @property
-    def pair_columns(self) -> list[Column]:
-        """What passed between every two nodes."""
-        return pair_columns(self.nodes)
-
-    @property
-    def disks_note(self) -> str:
-        """Where bytes of disks are from."""
-        return disks_note(self.nodes.uses)
 
 
 class DetailGroup(NamedTuple):
@@ -180,7 +161,7 @@ def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: S
             cost=cost_of(one.record, one.samples_bytes),
             missing=(*one.unreadable, *doubts),
             nodes=nodes,
-            matrices=drawn_networks(nodes, trial.cluster.network),
+            matrices=nodes.matrices(),
         )
         seen.append(detail)
     uneven = [(detail.name, detail.nodes.imbalances) for detail in seen if detail.nodes.imbalances]
