@@ -14,10 +14,10 @@ from tests.workload.stored import GivenGraph, name_of
 FAR = 1 << 62
 
 
-def a_graph():
+def a_graph(seed=7, edges=150):
     """Two random parts of which one has ids near 2^62, a path, and lone vertices (also vertex 0)."""
-    source = np.random.default_rng(7)
-    pairs = source.integers(1, 60, size=(150, 2))
+    source = np.random.default_rng(seed)
+    pairs = source.integers(1, 60, size=(edges, 2))
     far = source.integers(FAR, FAR + 15, size=(30, 2))
     edges = np.concatenate([pairs, far, [[100, 101], [101, 102]]])
     edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)

@@ -1,6 +1,5 @@
 """Proves that the variants in degree order, and the clustering coefficient, pass right outputs and fail wrong ones."""
 
-from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +15,9 @@ from assay.workload.clustering import ClusteringCoefficient
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
 from assay_extras.testing.fakes import FakeStore, Script
+from tests.workload.per_vertex import a_graph, neighbours_of
 from tests.workload.stored import GivenGraph, name_of
 
-FAR = 1 << 62
 COUNTS = ("vertices", "edges", "wedges", "triangles")
 EMPTY = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 4], dtype=np.int64))
 FACTS = GraphFacts(
@@ -28,22 +27,12 @@ FACTS = GraphFacts(
 
 @pytest.fixture(scope="module")
 def graph():
-    """A random part with ids near 2^62, a denser one, a path, and lone vertices (also vertex 0)."""
-    source = np.random.default_rng(6)
-    pairs = source.integers(1, 60, size=(300, 2))
-    far = source.integers(FAR, FAR + 15, size=(30, 2))
-    edges = np.concatenate([pairs, far, [[100, 101], [101, 102]]])
-    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
-    return Graph(edges=edges, lone=np.array([0, 200], dtype=np.int64))
+    return a_graph(seed=6, edges=300)
 
 
 @pytest.fixture(scope="module")
 def near(graph):
-    found = defaultdict(set)
-    for u, v in graph.edges.tolist():
-        found[u].add(v)
-        found[v].add(u)
-    return found | {vertex: set() for vertex in graph.lone.tolist()}
+    return neighbours_of(graph)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Proves that each verifier passes the right output of a random graph and fails it when one value is changed."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -16,29 +16,18 @@ from assay.workload.components import Components
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
 from assay_extras.testing.fakes import FakeStore, Script
+from tests.workload.per_vertex import a_graph, neighbours_of
 from tests.workload.stored import GivenGraph, name_of
-
-FAR = 1 << 62
 
 
 @pytest.fixture(scope="module")
 def graph():
-    """Two random parts of which one has ids near 2^62, a path, and lone vertices (also vertex 0)."""
-    source = np.random.default_rng(5)
-    pairs = source.integers(1, 60, size=(250, 2))
-    far = source.integers(FAR, FAR + 15, size=(30, 2))
-    edges = np.concatenate([pairs, far, [[100, 101], [101, 102]]])
-    edges = np.unique(np.sort(edges[edges[:, 0] != edges[:, 1]], axis=1), axis=0)
-    return Graph(edges=edges, lone=np.array([0, 200], dtype=np.int64))
+    return a_graph(seed=5, edges=250)
 
 
 @pytest.fixture(scope="module")
 def neighbours(graph):
-    found = defaultdict(set)
-    for u, v in graph.edges.tolist():
-        found[u].add(v)
-        found[v].add(u)
-    return found
+    return neighbours_of(graph)
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +38,12 @@ def friends(graph, neighbours):
 
 
 def labels_of(graph, neighbours):
-    label = {vertex: vertex for vertex in [*neighbours, *graph.lone.tolist()]}
+    label = {vertex: vertex for vertex in neighbours}
     changed = True
     while changed:
         changed = False
         for vertex in label:
-            least = min([label[vertex], *(label[n] for n in neighbours.get(vertex, ()))])
+            least = min([label[vertex], *(label[n] for n in neighbours[vertex])])
             changed |= least < label[vertex]
             label[vertex] = least
     return label
