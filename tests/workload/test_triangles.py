@@ -1,5 +1,6 @@
-"""Proves that the variants in degree order, and the clustering coefficient, pass right outputs and fail wrong ones."""
+"""Proves that triangles, mutual friends and clustering coefficients of all variants are right, or fail."""
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +12,9 @@ from assay.model.engine import HADOOP_JOBS, LaunchReport
 from assay.model.errors import AssayError, BadInputError
 from assay.model.installed import variants_of
 from assay.model.trial import WorkloadSpec
+from assay.workload import mutual_friends
 from assay.workload.clustering import ClusteringCoefficient
+from assay.workload.components import Components
 from assay.workload.mutual_friends import MutualFriends
 from assay.workload.triangles import Triangles
 from assay_extras.testing.fakes import FakeStore, Script
@@ -72,8 +75,18 @@ def friend_lines(graph, near):
     return [f"{u}\t{v}\t{' '.join(map(str, some))}".encode() for (u, v), some in shared.items() if some]
 
 
-def judged(kind, variant, graph, lines, result):
-    workload = kind(WorkloadSpec(name=name_of(kind), variant=variant), "/base", GivenGraph(graph))
+def moved(graph, literal_loops=False):
+    """What `paper` must count on its way, by brute force: open triads by id, and triples."""
+    degrees = Counter(graph.edges.ravel().tolist()).values()
+    return {
+        "edges": len(graph.edges),
+        "wedges": sum(first == second for (first, _), (second, _) in combinations(graph.edges.tolist(), 2)),
+        "triples": sum(degree * (degree if literal_loops else degree - 1) for degree in degrees),
+    }
+
+
+def judged(kind, variant, graph, lines, result, **options):
+    workload = kind(WorkloadSpec(name=name_of(kind), variant=variant, options=options), "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines
     return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
@@ -118,18 +131,72 @@ def test_edges_in_memory_are_refused(variant, edges, complaint):
 
 
 def test_paper_leaves_one_number_only(graph, told):
-    with pytest.raises(AssayError, match="should be one number"):
-        judged(Triangles, "paper", graph, [b"0", str(told["triangles"]).encode()], told)
+    total, result = told["triangles"], moved(graph)
+    right, wrong = (str(count).encode() for count in (total, total + 1))
+    assert judged(Triangles, "paper", graph, [right], {**result, "triangles": total}) is Outcome.PASS
+    assert judged(Triangles, "paper", graph, [wrong], {**result, "triangles": total + 1}) is Outcome.FAIL
+    assert judged(Triangles, "paper", graph, [right], {**result, "triangles": total - 1}) is Outcome.FAIL
+    for lines in ([], [b"0", right]):
+        with pytest.raises(AssayError, match="should be one number"):
+            judged(Triangles, "paper", graph, lines, {**result, "triangles": total})
 
 
-@pytest.mark.parametrize("variant", ["tuned", "intersect"])
+@pytest.mark.parametrize("name", ["edges", "wedges"])
+def test_triads_that_are_miscounted_fail(graph, told, name):
+    right = {**moved(graph), "triangles": told["triangles"]}
+    for count in (right[name] - 1, right[name] + 1, 0):
+        lines = [str(told["triangles"]).encode()]
+        assert judged(Triangles, "paper", graph, lines, {**right, name: count}) is Outcome.FAIL
+
+
+def test_triples_that_are_miscounted_fail(graph, near, told):
+    lines, result = friend_lines(graph, near), {**moved(graph), "mutual_friends": told["mutual_friends"]}
+    literally, otherwise = moved(graph, literal_loops=True)["triples"], result["triples"]
+    assert literally == otherwise + 2 * len(graph.edges)
+    for triples, options, outcome in (
+        (otherwise, {}, Outcome.PASS), (otherwise + 1, {}, Outcome.FAIL), (literally, {}, Outcome.FAIL),
+        (literally, {"literal-loops": "True"}, Outcome.PASS), (otherwise, {"literal-loops": "yes"}, Outcome.FAIL),
+    ):  # fmt: skip
+        counted = {**result, "triples": triples}
+        assert judged(MutualFriends, "paper", graph, lines, counted, **options) is outcome
+
+
+def test_no_triangles_is_zero():
+    path = Graph(edges=np.array([[1, 2], [2, 3]], dtype=np.int64), lone=np.zeros(0, dtype=np.int64))
+    assert judged(Triangles, "paper", path, [b"0"], {**moved(path), "triangles": 0}) is Outcome.PASS
+
+
+@pytest.mark.parametrize("variant", ["paper", "tuned", "intersect"])
 def test_mutual_friends_of_each_variant(graph, near, told, variant):
     right = friend_lines(graph, near)
-    assert judged(MutualFriends, variant, graph, right, told) is Outcome.PASS
-    for wrong in (right[1:], [*right, right[0]], [*right, b"100\t102\t101"]):
-        assert judged(MutualFriends, variant, graph, wrong, told) is Outcome.FAIL
-    for name in (*COUNTS, "mutual_friends"):
-        assert judged(MutualFriends, variant, graph, right, told | {name: told[name] + 1}) is Outcome.FAIL
+    result, names = (told, COUNTS) if variant != "paper" else (told | moved(graph), ())
+    assert judged(MutualFriends, variant, graph, right, result) is Outcome.PASS
+    for wrong in (right[1:], [*right, right[0]], [*right, b"100\t102\t101"], [*right, b"3\t999\t5"]):
+        assert judged(MutualFriends, variant, graph, wrong, result) is Outcome.FAIL
+    for name in (*names, "mutual_friends"):
+        assert judged(MutualFriends, variant, graph, right, result | {name: result[name] + 1}) is Outcome.FAIL
+
+
+@pytest.mark.parametrize("sample_edges", [1_000_000, 40])
+def test_one_flipped_friend_fails_the_list(graph, near, told, monkeypatch, sample_edges):
+    """With the same length only the comparison of lists can see it; a sample sees it if the edge is drawn."""
+    monkeypatch.setattr(mutual_friends, "SAMPLE_EDGES", sample_edges)
+    drawn = mutual_friends._sample_rows(len(graph.edges))
+    u, v = next((u, v) for row, (u, v) in enumerate(graph.edges.tolist()) if drawn[row] and near[u] & near[v])
+    friends = sorted(near[u] & near[v])
+    stranger = next(vertex for vertex in near if vertex not in friends)
+    flipped = f"{u}\t{v}\t{' '.join(map(str, sorted([*friends[1:], stranger])))}".encode()
+    wrong = [flipped if line.startswith(f"{u}\t{v}\t".encode()) else line for line in friend_lines(graph, near)]
+    assert judged(MutualFriends, "paper", graph, wrong, told | moved(graph)) is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("true", True), ("True", True), ("YES", True), ("", True), ("false", False), ("False", False), ("No", False)],
+)
+def test_an_option_that_is_on_or_off_is_passed_on_however_it_is_written(value, words):
+    workload = MutualFriends(WorkloadSpec(name="mutual-friends", options={"literal-loops": value}), "/base")
+    assert workload.command_options() == (("--literal-loops",) if words else ())
 
 
 def test_the_literal_loops_are_those_of_the_paper_variant():
@@ -180,6 +247,9 @@ def test_a_graph_without_edges():
     for variant in ("tuned", "intersect"):
         assert judged(Triangles, variant, EMPTY, [b"0", b"0"], none) is Outcome.PASS
         assert judged(MutualFriends, variant, EMPTY, [], none) is Outcome.PASS
+    assert judged(Triangles, "paper", EMPTY, [b"0"], moved(EMPTY) | {"triangles": 0}) is Outcome.PASS
+    assert judged(MutualFriends, "paper", EMPTY, [], moved(EMPTY) | {"mutual_friends": 0}) is Outcome.PASS
+    assert judged(Components, "paper", EMPTY, [b"3\t3\t0\t", b"4\t4\t0\t"], {"components": 2}) is Outcome.PASS
     lines = [b"3\t0\t0\t0.0", b"4\t0\t0\t0.0"]
     assert clustered(EMPTY, lines, none | {"global_coefficient": 0.0, "average_coefficient": 0.0}) is Outcome.PASS
 
