@@ -1,4 +1,4 @@
-"""A real HTTP server in a thread, whose answers a test says: JSON by path, or what a function makes of a query."""
+"""A real HTTP server in a thread; a test says its answers: JSON by path, or what a function makes of path and query."""
 
 import json
 import ssl
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 class Server(ThreadingHTTPServer):
-    """`answers` may change while it runs; `asked` are the paths and queries so far."""
+    """`answers`, by path or a function of path and query, may change; `asked` are the paths and queries so far."""
 
     daemon_threads = True
 
@@ -34,7 +34,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.asked.append((parts.path, query))
             self.server.at_once += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.at_once)
-        answer = self.server.answers.get(parts.path, (404, {}))
+        answers = self.server.answers
+        answer = answers(parts.path, query) if callable(answers) else answers.get(parts.path, (404, {}))
         answer = answer(query) if callable(answer) else answer
         status, body = answer if isinstance(answer, tuple) else (200, answer)
         content = (body if isinstance(body, str) else json.dumps(body)).encode()
@@ -59,6 +60,13 @@ def serving(answers, certificate=None, port=0):
         context.load_cert_chain(*certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
         server.scheme = "https"
+    with running(server):
+        yield server
+
+
+@contextmanager
+def running(server):
+    """In a thread for the time of a scope, whatever server it is."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

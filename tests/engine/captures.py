@@ -1,15 +1,14 @@
 """The JobHistoryServer's answers as they were captured from Hadoop 3.4.2, served again."""
 
 import json
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from assay.engine.job_history_server import HistoryServer
 from assay.model.engine import JobReference
 from assay.model.running_cluster import ClusterNode
 from assay.node.local import LocalNode
+from tests.serving import serving as replying
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "history"
 LOGS = FIXTURES / "logs"
@@ -29,35 +28,14 @@ def captured(name):
 @contextmanager
 def serving(answers, patience_s=1.0, refuse=0):
     """A history reader on a server that gives these answers, but refuses its first requests."""
+    refused = iter([(404, {})] * refuse)
 
-    class Server(BaseHTTPRequestHandler):
-        left = refuse
+    def answer_to(path, _query):
+        answer = next(refused, None) or answers.get(path.removeprefix("/ws/v1/history/mapreduce/jobs/"), (404, {}))
+        return (answer["HTTP"], answer["body"]) if "HTTP" in answer else answer
 
-        def do_GET(self):
-            path = self.path.removeprefix("/ws/v1/history/mapreduce/jobs/")
-            answer = answers.get(path) if Server.left <= 0 else None
-            Server.left -= 1
-            status, body = 200, answer
-            if answer is None:
-                status, body = 404, {}
-            elif "HTTP" in answer:
-                status, body = answer["HTTP"], answer["body"]
-            content = (body if isinstance(body, str) else json.dumps(body)).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01), daemon=True).start()
-    try:
-        yield HistoryServer(f"http://127.0.0.1:{server.server_port}", patience_s=patience_s)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with replying(answer_to) as server:
+        yield HistoryServer(server.url, patience_s=patience_s)
 
 
 def history_of(name):

@@ -1,9 +1,6 @@
 """Proves that a program of any jar is run as Hadoop's client runs it, and that its jobs and files are found."""
 
-import json
 import os
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -16,6 +13,7 @@ from assay.model.fault import StageProgress
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
 from assay_extras.testing.fake_hadoop import FakeStore, Script
+from tests.serving import serving
 
 # As Hadoop 3.4.2 prints it, of a program that runs two jobs.
 OUTPUT = """\
@@ -31,20 +29,11 @@ PROGRAM = Program(
 )  # fmt: skip
 
 
-class HistoryServer(BaseHTTPRequestHandler):
-    """Knows the configuration of every job."""
-
-    def do_GET(self):
-        properties = [{"name": "mapreduce.job.reduces", "value": "3"}, {"name": "java.home", "value": "/x"}]
-        conf = {"conf": {"path": "/job.xml", "property": properties}}
-        body = json.dumps(conf if self.path.endswith("/conf") else {"job": {"id": "x"}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+def configured(path, _query):
+    """What a JobHistoryServer that knows the configuration of every job answers."""
+    properties = [{"name": "mapreduce.job.reduces", "value": "3"}, {"name": "java.home", "value": "/x"}]
+    conf = {"conf": {"path": "/job.xml", "property": properties}}
+    return conf if path.endswith("/conf") else {"job": {"id": "x"}}
 
 
 class Listener(Silent):
@@ -57,11 +46,8 @@ class Listener(Silent):
 
 @pytest.fixture
 def history_url():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), HistoryServer)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(configured) as server:
+        yield server.url
 
 
 @pytest.fixture

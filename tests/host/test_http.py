@@ -1,13 +1,13 @@
 """Proves that HTTP through a node's connections is what it is from this machine: names, bodies, streams, failures."""
 
 import socket
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
 
 from assay.host.http import NodeConnection, amount_at, client, fetch_json
+from tests.serving import running
 
 
 class Echo(BaseHTTPRequestHandler):
@@ -40,17 +40,14 @@ class Echo(BaseHTTPRequestHandler):
 @pytest.fixture
 def connect():
     """What a node does that alone knows the server's name."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), Echo)) as server:
 
-    def connect(address, timeout_s=None):
-        if address != ("worker-1", 9864):
-            raise ConnectionRefusedError(f"nobody listens at {address}")
-        return socket.create_connection(server.server_address, timeout_s)
+        def connect(address, timeout_s=None):
+            if address != ("worker-1", 9864):
+                raise ConnectionRefusedError(f"nobody listens at {address}")
+            return socket.create_connection(server.server_address, timeout_s)
 
-    yield connect
-    server.shutdown()
-    server.server_close()
+        yield connect
 
 
 URL = "http://worker-1:9864/webhdfs/v1/in"

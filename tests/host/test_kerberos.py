@@ -17,6 +17,7 @@ from assay.host.http import BoundedWeb
 from assay.host.kerberos import Login, NoTicketError
 from assay.model.errors import AssayError, BadInputError, NoLoginError
 from assay.model.kerberos import KerberosSpec
+from tests.serving import running
 
 
 class GSSError(Exception):
@@ -168,15 +169,10 @@ class Wanting(BaseHTTPRequestHandler):
 
 @contextmanager
 def wanting(good):
-    with ThreadingHTTPServer(("127.0.0.1", 0), Wanting) as server:
-        server.asked, server.good, server.url = [], good, f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Wanting)
+    server.asked, server.good, server.url = [], good, f"http://127.0.0.1:{server.server_port}"
+    with running(server):
+        yield server
 
 
 def test_a_server_that_wants_a_login_gets_one_and_then_knows_the_client(library, files):

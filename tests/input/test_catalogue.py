@@ -5,7 +5,6 @@ import gzip
 import http.server
 import io
 import tarfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from assay.model.dataset import DatasetSpec
 from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.progress import Silent
+from tests.serving import running
 
 EDGES = b"# both directions\n0\t1\n1\t0\n1\t2\n2\t1\n0\t2\n2\t0\n"
 
@@ -38,12 +38,8 @@ def site(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(site: Path) -> Iterator[str]:
     handler = functools.partial(QuietHandler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
-        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
-        thread.join()
+    with running(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)) as answering:
+        yield f"http://127.0.0.1:{answering.server_port}"
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """An existing cluster is found through its configuration directory; what is missing is said in one sentence."""
 
-import json
 import sys
-import threading
 from contextlib import contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -203,28 +200,6 @@ def test_a_final_property_is_replaced_and_other_files_are_included(site, tmp_pat
         read_site(conf_dir)
 
 
-class Answers(BaseHTTPRequestHandler):
-    """Answers with the server's status."""
-
-    def do_GET(self):
-        self.send_response(int(self.server.status))
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        """Nothing on the terminal."""
-
-
-@pytest.fixture
-def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
 def the_cluster(site, tmp_path, port):
     conf_dir = site(
         core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": f"127.0.0.1:{port}"},
@@ -257,52 +232,34 @@ def test_a_cluster_that_does_not_answer_is_named(site, tmp_path):
     ("status", "why"),
     [(401, "it asks for a login, and neither"), (500, "HTTP status 500"), (200, "no NameNode answers there")],
 )
-def test_what_answers_instead_is_said(site, tmp_path, server, status, why):
-    server.status = status
-    assert why in said(the_cluster(site, tmp_path, server.server_port), tmp_path)
-
-
-class AllAnswers(BaseHTTPRequestHandler):
-    """A NameNode, a ResourceManager with so many NodeManagers, and a JobHistoryServer, at one address."""
-
-    def do_GET(self):
-        said = {
-            "jmx": {"beans": [{"SoftwareVersion": "3.3.6"}]},
-            "ws/v1/cluster": {"clusterMetrics": {"activeNodes": self.server.nodes, "totalMB": 1024}},
-            "ws/v1/history": {"historyInfo": {}},
-        }
-        found = next(answer for path, answer in said.items() if self.path.startswith(f"/{path}"))
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps(found).encode())
-
-    def log_message(self, *_):
-        """Nothing on the terminal."""
+def test_what_answers_instead_is_said(site, tmp_path, status, why):
+    with serving(lambda _path, _query: (status, {})) as server:
+        assert why in said(the_cluster(site, tmp_path, server.server_port), tmp_path)
 
 
 @pytest.mark.slow
 def test_a_cluster_that_answers_is_given_out_with_a_client_that_tells_its_jobs(site, tmp_path):
-    with ThreadingHTTPServer(("127.0.0.1", 0), AllAnswers) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            here = f"127.0.0.1:{server.server_port}"
-            conf_dir = site(
-                core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
-                yarn={"yarn.resourcemanager.webapp.address": here},
-                mapred={"mapreduce.jobhistory.webapp.address": here},
-            )  # fmt: skip
-            cluster = a_cluster(conf_dir, tmp_path)
-            server.nodes = 0
-            assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
-            server.nodes = 1
-            with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
-                assert running.version == "3.3.6"
-                assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
-            assert not (conf_dir / "log4j.properties").exists()
-        finally:
-            server.shutdown()
-            thread.join()
+    """A NameNode, a ResourceManager with so many NodeManagers, and a JobHistoryServer are at one address."""
+    metrics = {"activeNodes": 0, "totalMB": 1024}
+    answers = {
+        "/jmx": {"beans": [{"SoftwareVersion": "3.3.6"}]}, "/ws/v1/cluster": {"clusterMetrics": metrics},
+        "/ws/v1/history": {"historyInfo": {}},
+    }  # fmt: skip
+    with serving(
+        lambda path, _query: next(answer for begin, answer in answers.items() if path.startswith(begin))
+    ) as server:
+        here = f"127.0.0.1:{server.server_port}"
+        conf_dir = site(
+            core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, hdfs={"dfs.namenode.http-address": here},
+            yarn={"yarn.resourcemanager.webapp.address": here}, mapred={"mapreduce.jobhistory.webapp.address": here},
+        )  # fmt: skip
+        cluster = a_cluster(conf_dir, tmp_path)
+        assert "no ResourceManager with an active NodeManager answers there" in said(cluster, tmp_path)
+        metrics["activeNodes"] = 1
+        with cluster.running(Layout(neutral=tmp_path), {}, Silent()) as running:
+            assert running.version == "3.3.6"
+            assert "log4j.rootLogger" in (running.conf_dir / "log4j.properties").read_text()
+        assert not (conf_dir / "log4j.properties").exists()
 
 
 NAMENODE, STATUS = ("Hadoop:service=NameNode,name=" + name for name in ("NameNodeInfo", "NameNodeStatus"))

@@ -3,7 +3,6 @@
 import json
 import socket
 import stat
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlparse
 
@@ -13,6 +12,7 @@ import pytest
 from assay.model.errors import AssayError
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.hdfs import WebHdfs
+from tests.serving import running
 
 
 class NameNode(BaseHTTPRequestHandler):
@@ -112,11 +112,8 @@ class NameNode(BaseHTTPRequestHandler):
 @pytest.fixture
 def webhdfs():
     NameNode.files, NameNode.withheld, NameNode.dead, NameNode.asked = {}, 0, "", []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
-    server.shutdown()
-    server.server_close()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), NameNode)) as server:
+        yield WebHdfs(f"http://127.0.0.1:{server.server_port}")
 
 
 def test_webhdfs_puts_and_sizes_and_deletes(webhdfs, tmp_path):
