@@ -13,31 +13,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean, stdev
 
 import numpy as np
 from benchmarks import compare_histories as compared
+from benchmarks import exclusions, forty_jobs, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.engines_by_page_cache import report
-from benchmarks.exclusions import COLUMNS as EXPECTED_COLUMNS
-from benchmarks.exclusions import expectations
-from benchmarks.exclusions import rows as expected_rows
-from benchmarks.forty_jobs import COLUMNS as FORTY_COLUMNS
-from benchmarks.forty_jobs import rows as forty_rows
 from benchmarks.known_effects import markdown
-from benchmarks.likely import COLUMNS as LIKELY_COLUMNS
-from benchmarks.likely import VERDICT_COLUMNS as LIKELY_VERDICT_COLUMNS
-from benchmarks.likely import WORST_COLUMNS as LIKELY_WORST_COLUMNS
-from benchmarks.likely import Case as LikelyCase
-from benchmarks.likely import cases as likely_cases
-from benchmarks.likely import goal_text as likely_goal_text
-from benchmarks.likely import rows as likely_rows
-from benchmarks.likely import verdict_rows as likely_verdict_rows
-from benchmarks.likely import worst_rows as likely_worst_rows
 from benchmarks.streams_on_one_disk import report as streams_report
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
@@ -126,29 +113,13 @@ def _answer(name: str, lines: list[str]) -> str:
     return f"{_listing(lines)}\n\n{doubts_line(name)}"
 
 
-def before_you_buy() -> str:
-    """What an SSD competes with, and what each change saves."""
-    return _answer("before-you-buy", decision_lines("before-you-buy"))
+ONE_ANSWER = ("before-you-buy", "hbase-log-on-ssd", "nightly-table", "spark-memory", "spark-second-disk")
+"""The kept runs with one answer, which a page quotes as it is printed."""
 
 
-def hbase_log_on_ssd() -> str:
-    """What an SSD saves for HBase's logs and for its data."""
-    return _answer("hbase-log-on-ssd", decision_lines("hbase-log-on-ssd"))
-
-
-def nightly_table() -> str:
-    """What a job that scans a table gains by a snapshot, or by files."""
-    return _answer("nightly-table", decision_lines("nightly-table"))
-
-
-def spark_memory() -> str:
-    """What an SSD for Spark's shuffle competes with, and what each change saves."""
-    return _answer("spark-memory", decision_lines("spark-memory"))
-
-
-def spark_second_disk() -> str:
-    """What a second hard disk for Spark's local directories saves, and what an SSD does."""
-    return _answer("spark-second-disk", decision_lines("spark-second-disk"))
+def _decision(name: str) -> str:
+    """What a kept run with one answer says."""
+    return _answer(name, decision_lines(name))
 
 
 def _shares(name: str) -> SharesTable:
@@ -417,11 +388,6 @@ def triage_truth() -> str:
     return f"{outcome(cases)}\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
 
 
-def triage_rules() -> str:
-    """How often triage and rules of others rightly ask for faster drives for Spark applications."""
-    return _table([*RULE_COLUMNS], rule_rows(kept_triage_cases()))
-
-
 def triage_bound() -> str:
     """How often the bounds held where they could fail, and how many verdicts *cannot matter* that rests on."""
     cases = kept_triage_cases()
@@ -444,11 +410,6 @@ def triage_cases() -> str:
     return f"{len(pairs)} pairs of a job and a drive, of {len(jobs)} jobs in {len(runs)} runs"
 
 
-def triage_expected() -> str:
-    """What is expected of the jobs of `experiments/exclusions.yaml`."""
-    return _table([*EXPECTED_COLUMNS], expected_rows(list(expectations())))
-
-
 def triage_exclusions() -> str:
     """How often triage rightly excluded jobs on hard disks, and what simpler rules say of them."""
     cases = judged_on_disks(kept_triage_cases())
@@ -457,36 +418,21 @@ def triage_exclusions() -> str:
     return f"{exclusions_outcome(cases)}\n\n{_table([*RULE_COLUMNS], disk_rows(cases))}"
 
 
-def forty_jobs() -> str:
-    """How many of forty made jobs remain, by what triage knows of their site."""
-    return _table([*FORTY_COLUMNS], forty_rows())
-
-
-def triage_looseness() -> str:
-    """How loose the bounds of triage are."""
-    return _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases()))
-
-
 @cache
-def _likely_cases() -> Sequence[LikelyCase]:
+def _likely_cases() -> Sequence[likely.Case]:
     profiles = find_installation().profiles
-    cases: list[LikelyCase] = []
+    cases: list[likely.Case] = []
     for name in PREDICTED_RUNS:
         with unpacked(name) as folder:
-            cases += likely_cases(name, RunFolder(folder).records()[0], profiles)
+            cases += likely.cases(name, RunFolder(folder).records()[0], profiles)
     return cases
-
-
-def likely() -> str:
-    """How well what is likely foretells times without storage delay, by evidence."""
-    return _table([*LIKELY_COLUMNS], likely_rows(_likely_cases()))
 
 
 def likely_verdicts() -> str:
     """How often what is likely, and the bound, rightly say that a threshold is saved: everywhere, and on hard disks."""
     on_disks = [case for case in _likely_cases() if case.on_disks]
-    of_all, of_disks = (likely_verdict_rows(cases) for cases in (_likely_cases(), on_disks))
-    heads = [*LIKELY_VERDICT_COLUMNS, *(f"{head}, on hard disks" for head in LIKELY_VERDICT_COLUMNS[1:])]
+    of_all, of_disks = (likely.verdict_rows(cases) for cases in (_likely_cases(), on_disks))
+    heads = [*likely.VERDICT_COLUMNS, *(f"{head}, on hard disks" for head in likely.VERDICT_COLUMNS[1:])]
     return _table(heads, [[*row, *other[1:]] for row, other in zip(of_all, of_disks, strict=True)])
 
 
@@ -495,9 +441,9 @@ def likely_without_emulation() -> str:
     name = "likely-without-emulation"
 
     def told(folder: RunFolder) -> str:
-        cases = list(likely_cases(name, folder.records()[0], find_installation().profiles))
-        worst = _table([*LIKELY_WORST_COLUMNS], likely_worst_rows(cases))
-        return "\n\n".join([likely_goal_text(cases), _table([*LIKELY_COLUMNS], likely_rows(cases)), worst])
+        cases = list(likely.cases(name, folder.records()[0], find_installation().profiles))
+        worst = _table([*likely.WORST_COLUMNS], likely.worst_rows(cases))
+        return "\n\n".join([likely.goal_text(cases), _table([*likely.COLUMNS], likely.rows(cases)), worst])
 
     return _of_kept(name, told, "studies/")
 
@@ -560,11 +506,7 @@ def older_conditions() -> str:
 RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "quickstart answer": quickstart_answer,
     "quickstart ratio": quickstart_ratio,
-    "before you buy": before_you_buy,
-    "hbase log on ssd": hbase_log_on_ssd,
-    "nightly table": nightly_table,
-    "spark memory": spark_memory,
-    "spark second disk": spark_second_disk,
+    **{name.replace("-", " "): partial(_decision, name) for name in ONE_ANSWER},
     "engines": engines,
     "engines terasort": terasort,
     "engines orders": terasort_orders,
@@ -581,17 +523,17 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "known effects": known_effects,
     "compare histories": compare_histories,
     "compare histories example": compare_histories_example,
-    "likely": likely,
+    "likely": lambda: _table([*likely.COLUMNS], likely.rows(_likely_cases())),
     "likely verdicts": likely_verdicts,
     "likely without emulation": likely_without_emulation,
     "triage truth": triage_truth,
-    "triage rules": triage_rules,
+    "triage rules": lambda: _table([*RULE_COLUMNS], rule_rows(kept_triage_cases())),
     "triage bound": triage_bound,
     "triage cases": triage_cases,
-    "triage expected": triage_expected,
+    "triage expected": lambda: _table([*exclusions.COLUMNS], exclusions.rows(list(exclusions.expectations()))),
     "triage exclusions": triage_exclusions,
-    "forty jobs": forty_jobs,
-    "triage looseness": triage_looseness,
+    "forty jobs": lambda: _table([*forty_jobs.COLUMNS], forty_jobs.rows()),
+    "triage looseness": lambda: _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases())),
     "triage example": triage_example,
     "triage example head": triage_example_head,
     "advise example": advise_example,
