@@ -43,8 +43,9 @@ def outcome(kind, graph, lines, result, **options):
     return overall(verdicts(kind, graph, lines, result, **options))
 
 
-def verdicts(kind, graph, lines, result, **options):
-    spec = WorkloadSpec(name=name_of(kind), options={name.strip("_"): text for name, text in options.items()})
+def verdicts(kind, graph, lines, result, variant="paper", **options):
+    options = {name.strip("_"): text for name, text in options.items()}
+    spec = WorkloadSpec(name=name_of(kind), variant=variant, options=options)
     workload = kind(spec, "/base", GivenGraph(graph))
     store = FakeStore(Script())
     store.files["/base/output/part-r-00000"] = lines

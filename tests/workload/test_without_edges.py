@@ -5,13 +5,11 @@ import pytest
 
 from assay.input.catalogue import open_dataset
 from assay.model.dataset import DatasetSpec, Graph
-from assay.model.doubt import Outcome, overall
-from assay.model.engine import LaunchReport
+from assay.model.doubt import Outcome
 from assay.model.progress import Silent
 from assay.model.registry import WORKLOADS
 from assay.model.trial import WorkloadSpec
-from assay_extras.testing.fake_hadoop import FakeStore, Script
-from tests.workload.stored import GivenGraph
+from tests.workload.per_vertex import outcome
 
 LONE = Graph(edges=np.zeros((0, 2), dtype=np.int64), lone=np.array([3, 5, 9], dtype=np.int64))
 RIGHT = {
@@ -22,10 +20,7 @@ RIGHT = {
 
 
 def judged(name, lines, result):
-    store = FakeStore(Script())
-    store.files["/base/output/part-r-00000"] = lines
-    workload = WORKLOADS[name](WorkloadSpec(name=name), "/base", GivenGraph(LONE))
-    return overall(workload.verify(store, LaunchReport(jobs=(), result=result)))
+    return outcome(WORKLOADS[name], LONE, lines, result)
 
 
 @pytest.mark.parametrize("name", RIGHT)
