@@ -23,9 +23,10 @@ from assay.cli.context import vocabulary
 from assay.cli.run import open_trial
 from assay.host.listening import listeners
 from assay.host.processes import MARK
+from assay.model.doubt import Outcome
 from assay.model.installation import Installation
 from assay.model.progress import Silent
-from assay.model.record import Record
+from assay.model.record import Record, Status
 from assay.model.trial import Trial
 from assay.record.folder import RunFolder
 from assay.run.loop import execute
@@ -180,6 +181,16 @@ class Place:
         """The records of a run folder, none of them damaged."""
         records, damaged = RunFolder(self.home / run).records()
         assert not damaged
+        return records
+
+    def verified(self, text: str, *arguments: str) -> list[Record]:
+        """The records of an experiment that is run as `run`: all trials end with right outputs, and nothing is left."""
+        self.assay("run", self.experiment(text), "--out", "run", *arguments)
+        records = self.records("run")
+        for record in records:
+            assert record.status is Status.FINISHED, record.error
+            assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+        assert self.left_over() == []
         return records
 
     def run_in_this_process(self, experiment: str, run: str) -> Record:

@@ -5,7 +5,6 @@ import os
 import pytest
 
 from assay.model.cluster import EmbeddedSpec
-from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
 from assay.platform.limits import check_limits
@@ -32,19 +31,15 @@ def bound(place):
 @pytest.mark.parametrize("variant", ["read", "write"])
 def test_testdfsio(place, variant):
     limits = bound(place)
-    experiment = place.experiment(f"""
+    (record,) = place.verified(f"""
 experiment: own
 workloads: {{name: testdfsio, variant: {variant}, options: {{files: 2, file_size: 24MiB}}}}
 media:
   disk: {{kind: directory, path: {place.disk}}}
 {limits}""")
-    place.assay("run", experiment, "--out", "run")
-    (record,) = place.records("run")
-    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
     assert record.dataset is None
     check_limits_of(record, limits)
     {"read": check_read, "write": check_write}[variant](record)
-    assert place.left_over() == []
 
 
 def check_limits_of(record, limits):
@@ -77,16 +72,13 @@ def check_read(record):
 @pytest.mark.long
 def test_terasort(place):
     limits = bound(place)
-    experiment = place.experiment(f"""
+    (record,) = place.verified(f"""
 experiment: tera
 workloads: {{name: terasort, options: {{size: 20MB}}}}
 media:
   disk: {{kind: directory, path: {place.disk}}}
 hadoop: {{mapreduce.job.reduces: 2}}
 {limits}""")
-    place.assay("run", experiment, "--out", "run")
-    (record,) = place.records("run")
-    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
     check_limits_of(record, limits)
     (output,) = record.outputs
     assert 20_000_000 <= output.bytes < 20_001_000  # and the list of the key ranges
@@ -95,7 +87,6 @@ hadoop: {{mapreduce.job.reduces: 2}}
     assert [(job.name, job.stages[-1].tasks) for job in record.jobs] == [("sort", 2)]
     assert record.settings["mapreduce.terasort.output.replication"] == "1"
     assert record.jobs[0].counters[TASKS]["MAP_INPUT_RECORDS"] == 200_000
-    assert place.left_over() == []
 
 
 # The first sort's pairs are of 100 bytes each.
@@ -114,18 +105,14 @@ cache: warm
 @pytest.mark.long
 def test_sort_word_count_and_tera_validate(place):
     media = f"media: {{disk: {{kind: directory, path: {place.disk}}}}}\nhadoop: {IN_ONE_CONTAINER}\n"
-    place.assay("run", place.experiment(EXAMPLES + media), "--out", "run")
-    records = {(one.trial.workload.name, one.trial.workload.variant): one for one in place.records("run")}
-    for record in records.values():
-        assert record.status is Status.FINISHED, record.error
-        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
+    every = place.verified(EXAMPLES + media)
+    records = {(record.trial.workload.name, record.trial.workload.variant): record for record in every}
     check_random_sort(records["sort", "stock"])
     assert records["sort", "total-order"].outputs[0].summary["reducers"] == 3
     check_word_count(records["word-count", "stock"])
     tera = records["terasort", "validate"]
     assert [job.name for job in tera.staging_jobs] == ["sort"]
     assert [job.name for job in tera.jobs] == ["validate"]
-    assert place.left_over() == []
 
 
 def check_random_sort(record):

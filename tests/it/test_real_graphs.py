@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.doubt import Outcome
 from tests.it.driving import IN_ONE_CONTAINER, ROOT
 
 pytestmark = pytest.mark.it
@@ -29,7 +28,7 @@ def graph():
 def results(place, graph, workload, variants):
     """Run a workload's variants on the graph; by variant what each told of its result, all of them verified."""
     workloads = ", ".join(f"{{name: {workload}, variant: {variant}}}" for variant in variants)
-    experiment = place.experiment(f"""
+    records = place.verified(f"""
 experiment: published
 workloads: [{workloads}]
 datasets:
@@ -40,11 +39,8 @@ hadoop: {IN_ONE_CONTAINER}
 cache: warm
 probes: none
 """)
-    place.assay("run", experiment, "--out", "run")
-    records = {record.trial.workload.variant: record for record in place.records("run")}
-    assert {variant: record.outcome for variant, record in records.items()} == dict.fromkeys(variants, Outcome.PASS)
-    assert place.left_over() == []
-    return {variant: record.outputs[0].summary for variant, record in records.items()}
+    assert sorted(record.trial.workload.variant for record in records) == sorted(variants)
+    return {record.trial.workload.variant: record.outputs[0].summary for record in records}
 
 
 @pytest.mark.long

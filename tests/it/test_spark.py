@@ -30,22 +30,18 @@ HEAD = "media: {{disk: {{kind: directory, path: {disk}}}}}\nsettings: small\nclu
     ],
 )
 def test_a_workload_runs_on_mapreduce_and_spark(place, engines, which):
-    experiment = place.experiment(f"""
+    text = f"""
 experiment: engines
 workloads: {{name: word-count, options: {{size: 4MB, files: 1}}}}
 engine: [mapreduce, spark]
 hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
-{HEAD.format(disk=place.disk)}""")
-    said = place.assay("run", experiment, "--dry-run")
+{HEAD.format(disk=place.disk)}"""
+    said = place.assay("run", place.experiment(text), "--dry-run")
     assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
     assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
     with place.watching_ports("nodemanager", DRIVER, EXECUTOR):
-        place.assay("run", experiment, "--out", "run", *which)
-    records = {record.trial.engine: record for record in place.records("run")}
+        records = {record.trial.engine: record for record in place.verified(text, *which)}
     assert set(records) == engines
-    for record in records.values():
-        assert record.status is Status.FINISHED, record.error
-        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, record.verdicts
     spark = records["spark"]
     assert {record.trial.factors["variant"] for record in records.values()} == {"stock/rdd"}
     assert spark.trial.workload.variant == "rdd"
@@ -63,7 +59,6 @@ hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
     assert landed.shares == {"disk": 1.0}
     assert [doubt.kind for doubt in spark.doubts if doubt.kind in {"landing-not-seen", "placement-missed"}] == []
     assert "stage 1" in (place.home / "run" / "report.html").read_text()
-    assert place.left_over() == []
 
 
 def one_trial(place):
@@ -147,7 +142,7 @@ cluster: {{memory_mb: 3072, vcores: 2}}
 def test_executors_on_two_nodes_shuffle_between_them(place):
     if os.geteuid():
         pytest.skip("only root may make namespaces")
-    experiment = place.experiment(f"""
+    (record,) = place.verified(f"""
 experiment: nodes
 workloads: {{name: terasort, options: {{size: 20MB}}}}
 engine: spark
@@ -156,9 +151,6 @@ settings: small
 cluster: {{nodes: 2, network: gigabit, memory_mb: 2048, vcores: 1}}
 hadoop: {{dfs.blocksize: 4m, mapreduce.job.reduces: 2}}
 """)
-    place.assay("run", experiment, "--out", "run")
-    (record,) = place.records("run")
-    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
     assert record.facts["nodes"] == 2
     (job,) = record.jobs
     assert job.counters["executors"] == {"added": 2, "lost": 0}
@@ -166,7 +158,6 @@ hadoop: {{dfs.blocksize: 4m, mapreduce.job.reduces: 2}}
     for transfer in transfers(record):
         sent.update(transfer.bytes)
     assert sent["shuffle"] > 1_000_000
-    assert place.left_over() == []
 
 
 # Counts the words of each length by a module that is sent along, and where its Python processes run.
@@ -210,7 +201,7 @@ def test_a_python_file_is_an_application_within_the_nodes_bounds(place):
         "lengths.py": "def of(line):\n    return map(len, line.split())\n",
     }.items():  # fmt: skip
         (place.home / name).write_text(text)
-    experiment = place.experiment(f"""
+    (record,) = place.verified(f"""
 experiment: python
 workloads:
   name: command
@@ -220,15 +211,11 @@ memory: 3GiB
 hadoop: {{dfs.blocksize: 1m}}
 spark: {{spark.submit.pyFiles: lengths.py, spark.executor.pyspark.memory: 512m}}
 {HEAD.format(disk=place.disk)}""")
-    place.assay("run", experiment, "--out", "run")
-    (record,) = place.records("run")
-    assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
     (job,) = record.jobs
     assert (job.name, job.state) == ("app.py 1", "SUCCEEDED")
     assert job.counters["executors"] == {"added": 1, "lost": 0}
     (landed,) = (landed for landed in record.landed if landed.role == "intermediate")
     assert landed.shares == {"disk": 1.0}
-    assert place.left_over() == []
 
 
 def test_executors_without_room_are_refused_before_anything_starts(place):

@@ -4,9 +4,7 @@ import pytest
 
 from assay.engine.spark_tasks import COUNTERS_GROUP
 from assay.model.dataset import InputKind
-from assay.model.doubt import Outcome
 from assay.model.installed import variants_on
-from assay.model.record import Status
 from assay.model.registry import ENGINES, WORKLOADS
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
@@ -25,11 +23,7 @@ hadoop: {{mapreduce.job.reduces: 2}}
 
 def verified(place, text):
     """Run an experiment; all its trials finish, and all their outputs are right."""
-    place.assay("run", place.experiment(text + CLUSTER.format(disk=place.disk)), "--out", "run")
-    for record in place.records("run"):
-        name = f"{record.trial.workload.name} {record.trial.workload.variant}"
-        assert record.status is Status.FINISHED, f"{name}: {record.error}"
-        assert {verdict.outcome for verdict in record.verdicts} == {Outcome.PASS}, f"{name}: {record.verdicts}"
+    return place.verified(text + CLUSTER.format(disk=place.disk))
 
 
 VARIANTS = [
@@ -51,8 +45,8 @@ cluster: {{memory_mb: 3072, vcores: 2}}
 
 
 def test_an_application_that_iterates_reads_its_input_once_and_then_memory(place):
-    verified(place, "experiment: kept\nworkloads: {name: k-means, options: {points: 20000, iterations: 3}}")
-    (record,) = place.records("run")
+    kept = "experiment: kept\nworkloads: {name: k-means, options: {points: 20000, iterations: 3}}"
+    (record,) = verified(place, kept)
     (job,) = record.jobs
     assert job.counters["RDDs"] == {"persisted": 1, "persisted_on_disk": 0}
     read = job.counters[COUNTERS_GROUP]
