@@ -1,5 +1,8 @@
 """Plans and runs an experiment whose media are real and all else is fake: `python -m tests.toys.lifecycle FILE RUN`."""
 
+import os
+import shutil
+import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -16,19 +19,22 @@ from assay.run.loop import execute
 from assay_extras.testing.fakes import FakePlatform, FakeProbe, Script, fake_setup
 from tests.builders import make_plan
 
+ROOT = Path(__file__).parents[2]
 WORDS = Vocabulary(
     workloads={"triangles": ("paper",)}, presets=["brightkite"], catalogue=[], profiles=["wd10ezex"],
 )  # fmt: skip
 RATES = {"read_mb_s": 20.0, "write_mb_s": 5.0, "busy_percent": 80.0}
-LONG_ENOUGH_S = 0.3
-"""A run of no milliseconds has no chart."""
 
 
 class Slow(Script):
+    """A run of no milliseconds has no chart."""
+
+    run_s = 0.3
+
     def note(self, what):
         super().note(what)
         if what == "run answer":
-            time.sleep(LONG_ENOUGH_S)
+            time.sleep(self.run_s)
 
 
 class Platform(FakePlatform):
@@ -78,6 +84,24 @@ class Quiet(Silent):
 
     def trial_ends(self, record):
         pass
+
+
+def outside(home, toy, experiment):
+    """Python in a folder whose plug-ins are the toy, the experiment in `toys.yaml`; gives what a command printed."""
+    (home / "assay_extras").mkdir()
+    shutil.copy(Path(__file__).with_name(f"{toy}.py"), home / "assay_extras" / f"toy_{toy}.py")
+    (home / "toys.yaml").write_text(experiment)
+    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT / "extras"), str(ROOT)])
+
+    def python(*arguments):
+        environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=home, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    python.home = home
+    return python
 
 
 def mistakes(*experiments):

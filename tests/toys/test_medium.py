@@ -1,16 +1,12 @@
 """Proves that a kind of medium is one file: a toy from outside the package is planned, attached, watched and reported."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.toys import lifecycle
+
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\
 experiment: toys
 workloads: triangles
@@ -24,21 +20,7 @@ repetitions: 2
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
-    """Python in a folder whose plug-ins are the toy; gives what a command printed."""
-    home = tmp_path_factory.mktemp("outside")
-    (home / "assay_extras").mkdir()
-    shutil.copy(Path(__file__).with_name("medium.py"), home / "assay_extras" / "tape.py")
-    (home / "toys.yaml").write_text(EXPERIMENT)
-    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT / "extras"), str(ROOT)])
-
-    def python(*arguments):
-        environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=home, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.stdout + done.stderr
-
-    python.home = home
+    python = lifecycle.outside(tmp_path_factory.mktemp("outside"), "medium", EXPERIMENT)
     assert python("-m", "tests.toys.lifecycle", "toys.yaml", "run") == ""
     return python
 

@@ -3,7 +3,6 @@
 import importlib
 import shutil
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,40 +10,27 @@ import pytest
 
 import assay
 from assay.model.doubt import DOUBTS
-from assay.model.progress import Silent
 from assay.model.registry import PROBES
 from assay.probe.sampler import probes_of
 from assay.record.folder import RunFolder
 from assay.report.analysis import analyse, read_run
 from assay.report.page import run_page
 from assay.run.loop import execute
-from assay_extras.testing.fakes import Script, fake_setup
+from assay_extras.testing.fakes import fake_setup
 from tests.builders import a_plan, a_trial
+from tests.toys.lifecycle import Quiet, Slow
 
 pytestmark = pytest.mark.slow
-LONG_ENOUGH_S = 1.2
-"""A run of no milliseconds has no chart."""
 
 
-class Slow(Script):
-    def note(self, what):
-        super().note(what)
-        if what == "run answer":
-            time.sleep(LONG_ENOUGH_S)
-
-
-class Quiet(Silent):
-    def trial_begins(self, trial, number, total):
-        pass
-
-    def trial_ends(self, record):
-        pass
+class Slower(Slow):
+    run_s = 1.2
 
 
 @contextmanager
 def set_up(trial):
     """All is fake but for the probes, which are those of the default level."""
-    yield fake_setup(Slow(), trial)._replace(probes=lambda context: probes_of("default", context))
+    yield fake_setup(Slower(), trial)._replace(probes=lambda context: probes_of("default", context))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +57,7 @@ def test_its_totals_samples_and_doubts_are_in_the_record(folder):
         assert record.error is None
         looks = {one.part: one.value for one in record.amounts if one.probe == "temperature"}
         assert looks.keys() == {"staging", "run", "collect"}
-        assert looks["run"] >= LONG_ENOUGH_S / 0.5 - 1
+        assert looks["run"] >= Slower.run_s / 0.5 - 1
         assert [one.instrument for one in record.doubts if one.kind == "draught"] == ["temperature"]
 
 

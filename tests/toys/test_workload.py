@@ -1,16 +1,12 @@
 """Proves that a workload is one file: a toy from outside the package is listed, planned, run, verified and reported."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.toys import lifecycle
+
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\
 experiment: toys
 workloads:
@@ -53,22 +49,8 @@ execute(plan, folder, set_up, Quiet())
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
-    """Python in a folder whose plug-ins are the toy; gives what a command printed."""
-    home = tmp_path_factory.mktemp("outside")
-    (home / "assay_extras").mkdir()
-    shutil.copy(Path(__file__).with_name("workload.py"), home / "assay_extras" / "line_count.py")
-    (home / "toys.yaml").write_text(EXPERIMENT)
-    path = os.pathsep.join([str(home), str(ROOT / "src"), str(ROOT / "extras")])
-
-    def python(*arguments):
-        environment = {**os.environ, "PYTHONPATH": path, "ASSAY_ROOT": str(ROOT), "COLUMNS": "160"}
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=home, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.stdout + done.stderr
-
-    python.home = home
-    assert python("-c", RUN, str(ROOT)) == ""
+    python = lifecycle.outside(tmp_path_factory.mktemp("outside"), "workload", EXPERIMENT)
+    assert python("-c", RUN, str(lifecycle.ROOT)) == ""
     return python
 
 
