@@ -123,15 +123,6 @@ class Sensitivity(Frozen):
         """Whether the verdict is another where the drives are not slowed down."""
         return self.verdict(1 / self.slowdown) is not self.verdict(1.0)
 
-    @property
-    def threshold_speed(self) -> float | None:
-        """The speed of processors with which the saving is just worth it; None where it is with none."""
-        least_share = 1 - self.worth
-        base_computing_s, base_storage_s = self._parts_s(self.base)
-        computing_s, storage_s = self._parts_s(self.other)
-        above_s, below_s = computing_s - least_share * base_computing_s, least_share * base_storage_s - storage_s
-        return above_s / below_s if above_s > 0 and below_s > 0 else None
-
     def _parts_s(self, placement: str) -> tuple[float, float]:
         """Computing and storage of a time as measured; one below that with zero delay, by noise, is computing alone."""
         whole_s = self.base_s if placement == self.base else self.other_s
