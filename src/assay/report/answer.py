@@ -225,12 +225,12 @@ def names_of(decision: Decision) -> Mapping[str, str]:
         return {REAL: "the real drive", TWIN: "its twin"}
     kinds = [placement.kind for placement in decision.placements]
     names = {}
-    for one in decision.placements:
-        names[one.placement] = one.placement
-        if one.kind and kinds.count(one.kind) == 1:
-            kind = MEDIA.get(one.kind)
-            phrase = (kind and kind.phrase) or f"the {one.kind}"
-            names[one.placement] = "this machine's disk" if one.kind == UNKNOWN_DRIVE else phrase
+    for placement in decision.placements:
+        names[placement.placement] = placement.placement
+        if placement.kind and kinds.count(placement.kind) == 1:
+            kind = MEDIA.get(placement.kind)
+            phrase = (kind and kind.phrase) or f"the {placement.kind}"
+            names[placement.placement] = "this machine's disk" if placement.kind == UNKNOWN_DRIVE else phrase
     return names
 
 
@@ -282,8 +282,8 @@ def _certainty(decision: Decision, placement: PlacementResult, saving: Estimate)
     decided = placement.verdict is not Verdict.NOT_KNOWN_YET or low is None or high is None
     if not decided and not (low or 0.0) <= decision.worth.of(placement.placement) <= (high or 0.0):
         return f"not sure after correction for {decision.corrected} verdicts"
-    own = _own(saving)
-    alone = f", by this run alone {change_interval_text(own)}" if own else ""
+    by_own = _own(saving)
+    alone = f", by this run alone {change_interval_text(by_own)}" if by_own else ""
     return f"95 % interval {change_interval_text(saving)}{alone}"
 
 
@@ -510,19 +510,19 @@ def _alone(decision: Decision, names: Mapping[str, str]) -> str:
     """Of one placement only a bound can be told."""
     if not decision.placements:
         return "only the zero-delay baseline ran"
-    one = decision.placements[0]
+    base = decision.placements[0]
     if decision.question is not Question.WORTH:
-        return f"only {names[one.placement]} ran: there is nothing to compare it with"
+        return f"only {names[base.placement]} ran: there is nothing to compare it with"
     if decision.verdict is Verdict.NOT_WORTH_IT:
         return f"no faster drive is worth it: storage is less than {percent(decision.worth.least)} of the time"
-    if reason := open_reason(decision, one, names):
+    if reason := open_reason(decision, base, names):
         return f"not known yet what a faster drive saves: {reason}"
-    high = one.storage_share.high if one.storage_share else None
+    high = base.storage_share.high if base.storage_share else None
     most = decision.most_share(high, decision.busy_bound_s)
     if most is not None:
-        on = f" on {names[one.placement]}" if high is None else ""
+        on = f" on {names[base.placement]}" if high is None else ""
         return f"a faster drive could save at most {percent(most)} of the time{on}"
-    return f"only {names[one.placement]} ran: there is nothing to compare it with"
+    return f"only {names[base.placement]} ran: there is nothing to compare it with"
 
 
 def _caveats(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
@@ -573,18 +573,18 @@ def _details(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
 
 def _noise_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]:
     """How much of the intervals is borrowed, and what they are by the run's own repetitions where that differs."""
-    asked = [placement for placement in (*decision.placements[1:], *decision.placements[:1]) if placement.noise]
-    shown = [(placement, share) for placement in asked if (share := placement.saving or placement.storage_share)]
-    noises = [one.noise for one, share in shown if one.noise and share.low is not None]
+    with_noise = [placement for placement in (*decision.placements[1:], *decision.placements[:1]) if placement.noise]
+    shown = [(placement, share) for placement in with_noise if (share := placement.saving or placement.storage_share)]
+    noises = [placement.noise for placement, share in shown if placement.noise and share.low is not None]
     if not noises:
         return
     alone = []
-    for one, own in ((one, own) for one, share in shown if (own := _own(share))):
-        if one.saving is None:
-            alone.append(f"storage takes {interval_text(own)} of the time on {names[one.placement]}")
-        elif decision.question is Question.WORTH and (own.high or 0.0) > 0:
-            alone.append(f"{names[one.placement]} saves {interval_text(own)}")
+    for placement, by_own in ((placement, by_own) for placement, share in shown if (by_own := _own(share))):
+        if placement.saving is None:
+            alone.append(f"storage takes {interval_text(by_own)} of the time on {names[placement.placement]}")
+        elif decision.question is Question.WORTH and (by_own.high or 0.0) > 0:
+            alone.append(f"{names[placement.placement]} saves {interval_text(by_own)}")
         else:
-            alone.append(f"{names[one.placement]} takes {interval_text(own.times(-1))} more")
+            alone.append(f"{names[placement.placement]} takes {interval_text(by_own.times(-1))} more")
     by_alone = f" By this run's own repetitions alone, {'; '.join(alone)}." if alone else ""
     yield f"{borrowed_words(noises)}{by_alone}"

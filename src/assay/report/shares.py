@@ -53,9 +53,9 @@ def summaries(table: SharesTable) -> list[LevelSummary]:
         for other in table.others or ("",):
             results = [result for line in lines if (result := line.result(other))]
             worth_it = sum(result.verdict is Verdict.WORTH_IT for result in results)
-            told = f"{Verdict.WORTH_IT} in {worth_it} of {len(results)}" if results else ""
+            verdicts = f"{Verdict.WORTH_IT} in {worth_it} of {len(results)}" if results else ""
             saving = _range([result.saving for line in using if (result := line.result(other))])
-            every.append(LevelSummary(level, other, share, saving, told, len(lines) - len(using)))
+            every.append(LevelSummary(level, other, share, saving, verdicts, len(lines) - len(using)))
     return every
 
 
@@ -71,7 +71,7 @@ def summary_sentences(table: SharesTable) -> Iterator[str]:
         share, unused = of_level[0].share, of_level[0].hardly_used
         noise = " (below 0 is noise)" if share.startswith("-") else ""
         parts = [f"storage takes {share}{noise}"] if share else []
-        parts += [f"{one.other} saves {one.saving}: {one.worth_it}" for one in of_level if one.saving]
+        parts += [f"{each.other} saves {each.saving}: {each.worth_it}" for each in of_level if each.saving]
         if parts and unused:
             parts[-1] += f". In {unused} storage was hardly used: their shares are left out"
         elif unused:
@@ -85,9 +85,10 @@ def columns_of(table: SharesTable, *, grouped: bool) -> tuple[list[Column], list
     Where they are `grouped`, the group stands above its lines, and in no column.
     """
     cells: list[tuple[str, ...]] = []
-    for one in summaries(table):
+    for summary in summaries(table):
         head = f"all {len(table.rows)} jobs"
-        cells.append((head, level_label(one.level), one.other, "", one.share, one.saving, one.worth_it))
+        level, other, share, saving, worth_it, _ = summary
+        cells.append((head, level_label(level), other, "", share, saving, worth_it))
     for job, lines in zip(job_labels(table), table.rows.values(), strict=True):
         for level in table.levels:
             if level in lines:

@@ -63,8 +63,8 @@ class StagingView(NamedTuple):
     @property
     def is_news(self) -> bool:
         """Whether it says more than that files were put: servers counted, or stores or promises differ."""
-        told = {(row.levels.get("store"), row.promises) for row in self.rows}
-        return len(told) > 1 or any(use.kinds for row in self.rows for use in row.uses)
+        promises = {(row.levels.get("store"), row.promises) for row in self.rows}
+        return len(promises) > 1 or any(use.kinds for row in self.rows for use in row.uses)
 
     def summary_html(self) -> str:
         """A link to the section, where it is news."""
@@ -136,12 +136,12 @@ class StagingView(NamedTuple):
         What is 0 for all, of a column or of a row, is left out; no columns are left without any byte.
         """
         middles = [{**row.middle("kinds"), **row.middle("traffic")} for row in self.rows]
-        told = [at for at, middle in enumerate(middles) if any(middle.values())]
+        shown = [at for at, middle in enumerate(middles) if any(middle.values())]
         columns = [
-            Column(name, [_text(middles[at].get(name), "bytes") for at in told], rank=rank)
+            Column(name, [_text(middles[at].get(name), "bytes") for at in shown], rank=rank)
             for rank, name in enumerate(name for name, nothing in self._counts_nothing.items() if not nothing)
         ]
-        names = [column._replace(cells=[column.cells[at] for at in told]) for column in self._names]
+        names = [column._replace(cells=[column.cells[at] for at in shown]) for column in self._names]
         return [*names, *columns] if columns else []
 
     @property

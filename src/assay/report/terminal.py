@@ -212,20 +212,20 @@ def breakdown_lines(breakdown: Breakdown, decision: Decision, width: int) -> Ite
     """Jobs and phases: the base's time with the share that storage costs, the best placement's with what it saves."""
     base = decision.placements[0].placement if decision.placements else ""
     best = decision.best if decision.best != base else next((p.placement for p in decision.placements[1:]), "")
-    known = [one for one in breakdown.parts if one.tested][:MOST_PARTS]
-    columns = [Column("part", [one.name if one.kind == "job" else f"{one.name} phase" for one in known], name=True)]
+    known = [part for part in breakdown.parts if part.tested][:MOST_PARTS]
+    columns = [Column("part", [part.name if part.kind == "job" else f"{part.name} phase" for part in known], name=True)]
     changes: list[Change | None] = []
     for name, head, change in ((base, "storage share", "storage_share"), (best, "time saved", "saving")):
-        own = [next((time_ for time_ in part.times if time_.placement == name), None) for part in known]
-        shares = [getattr(one, change, None) for one in own]
-        columns.append(Column(name, [f"{seconds_text(change.seconds)} s" if change else "" for change in own]))
+        times = [next((time_ for time_ in part.times if time_.placement == name), None) for part in known]
+        shares = [getattr(time_, change, None) for time_ in times]
+        columns.append(Column(name, [f"{seconds_text(change.seconds)} s" if change else "" for change in times]))
         columns.append(Column(head, list(map(_change, shares))))
         changes += shares
     if known:
         yield from layout_table([column for column in columns if any(column.cells)], width)
         if any(change and not change.significant for change in changes):
             yield f"{GAP}In square brackets: not significant."
-    short = [one.name for one in breakdown.parts if not one.tested]
+    short = [part.name for part in breakdown.parts if not part.tested]
     if short:
         why = "no repetitions" if not decision.repeated else "under half a second, or not in all trials"
         yield from _wrapped(f"Not tested ({why}): {', '.join(short)}.", width, GAP)

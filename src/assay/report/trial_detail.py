@@ -58,12 +58,12 @@ def cost_of(record: Record, samples_bytes: int) -> ProbeCost:
 
 
 def _in_the_run(record: Record, series: str) -> float | None:
-    found = [
+    values = [
         amount.value
         for amount in record.amounts
         if (amount.probe, amount.series, amount.part) == (PROBE, series, "run")
     ]
-    return sum(found) if found else None
+    return sum(values) if values else None
 
 
 TOO_SHORT = 4
@@ -138,45 +138,46 @@ def title_of(factors: Mapping[str, str], names: Sequence[str]) -> str:
 def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
     engine = factors["engine"]
     scale = scale_of(detailed)
-    found = {tables.record.trial.id: flows(tables.signature, tables.record) for tables in detailed if tables.signature}
-    most_bytes = max((flow.bytes for own in found.values() for flow in own), default=0.0)
+    signed = [(tables.signature, tables.record) for tables in detailed if tables.signature]
+    flows_of = {record.trial.id: flows(signature, record) for signature, record in signed}
+    most_bytes = max((flow.bytes for of_trial in flows_of.values() for flow in of_trial), default=0.0)
     shown_names = trial_names(detailed)
-    seen = []
-    for one in detailed:
-        trial, span, signature = one.record.trial, one.run, one.signature
+    details = []
+    for tables in detailed:
+        trial, span, signature = tables.record.trial, tables.run, tables.signature
         own_scale = span is not None and TOO_SHORT * (span.end_ms - span.begin_ms) < scale.length_ms
-        drawn_on = scale._replace(length_ms=scale_of([one]).length_ms) if own_scale else scale
+        drawn_on = scale._replace(length_ms=scale_of([tables]).length_ms) if own_scale else scale
         label = f"{trial.id}: bytes by phase, role and direction"
-        doubts = (f"{doubt.what}; {doubt.why}" for doubt in one.record.doubts if doubt.instrument)
-        nodes = nodes_in(one.record)
+        doubts = (f"{doubt.what}; {doubt.why}" for doubt in tables.record.doubts if doubt.instrument)
+        nodes = nodes_in(tables.record)
         detail = TrialDetail(
-            tables=one,
+            tables=tables,
             name=shown_names[trial.id],
-            timeline=timeline(one, drawn_on),
+            timeline=timeline(tables, drawn_on),
             own_scale=own_scale,
-            paths=job_paths(one),
-            flow_picture=flow_picture(found.get(trial.id, []), most_bytes, label, phase_colours(engine)),
-            accesses=access_rows(signature, one.record) if signature else [],
-            uses=use_rows(signature, one.record) if signature else [],
-            cost=cost_of(one.record, one.samples_bytes),
-            missing=(*one.unreadable, *doubts),
+            paths=job_paths(tables),
+            flow_picture=flow_picture(flows_of.get(trial.id, []), most_bytes, label, phase_colours(engine)),
+            accesses=access_rows(signature, tables.record) if signature else [],
+            uses=use_rows(signature, tables.record) if signature else [],
+            cost=cost_of(tables.record, tables.samples_bytes),
+            missing=(*tables.unreadable, *doubts),
             nodes=nodes,
             matrices=nodes.matrices(),
         )
-        seen.append(detail)
-    uneven = [(detail.name, detail.nodes.imbalances) for detail in seen if detail.nodes.imbalances]
-    spent = dict.fromkeys(kind for detail in seen for path in detail.paths for kind in path.seconds)
-    firsts = list({detail.tables.placement: detail for detail in reversed(seen)}.values())[::-1]
+        details.append(detail)
+    uneven = [(detail.name, detail.nodes.imbalances) for detail in details if detail.nodes.imbalances]
+    spent = dict.fromkeys(kind for detail in details for path in detail.paths for kind in path.seconds)
+    firsts = list({detail.tables.placement: detail for detail in reversed(details)}.values())[::-1]
     return DetailGroup(
         title=title_of(factors, names),
         factors=factors,
-        path_bars=path_bars([(detail.name, detail.tables, detail.paths) for detail in seen]),
+        path_bars=path_bars([(detail.name, detail.tables, detail.paths) for detail in details]),
         kinds=[kind for kind in path_kinds(engine, spent) if kind in spent],
         figures=[figure.title for figure in engine_kind(engine).figures],
         firsts=firsts,
-        others=[detail for detail in seen if detail not in firsts],
+        others=[detail for detail in details if detail not in firsts],
         imbalances=imbalance_columns(uneven) if uneven else [],
-        uneven=imbalance_words([own for _, own in uneven]),
+        uneven=imbalance_words([imbalances for _, imbalances in uneven]),
     )
 
 

@@ -402,8 +402,8 @@ def promises_unequal(summaries: Sequence[TrialSummary]) -> list[Doubt]:
         if summary.staged is not None and is_valid(summary):
             levels = tuple(sorted(summary.trial.levels.items()))
             key = (*(summary.trial.factors[name] for name in WORK), levels)
-            told = summary.staged.guaranteed, summary.trial.id
-            works.setdefault(key, {}).setdefault(summary.staged.lasting.words, told)
+            promise = summary.staged.guaranteed, summary.trial.id
+            works.setdefault(key, {}).setdefault(summary.staged.lasting.words, promise)
     unequal = [promises for promises in works.values() if len(promises) > 1]
     findings = ("; ".join(f"{words}: {trial}" for words, trial in promises.values()) for promises in unequal)
     return [PROMISES_UNEQUAL.doubt(f"staged input is guaranteed differently, {finding}") for finding in findings]

@@ -61,17 +61,17 @@ class Outlier(Frozen):
         return f"{self.trial} took {self.times:.2f} times its combination's median, {off}"
 
 
-def outliers(found: Sequence[TrialSample]) -> list[Outlier]:
+def outliers(trials: Sequence[TrialSample]) -> list[Outlier]:
     """In the order of the samples' combinations; of combinations with fewer than 5 trials none are known."""
     marked = []
-    for levels, own in combinations(found).items():
-        if len(own) < LEAST_VALUES:
+    for levels, alike in combinations(trials).items():
+        if len(alike) < LEAST_VALUES:
             continue
-        logs = np.log([sample.elapsed_s for sample in own])
+        logs = np.log([sample.elapsed_s for sample in alike])
         distance = logs - np.median(logs)
         # The median of few distances is too small.
-        scale = float(np.median(np.abs(distance)) * NORMAL * len(own) / (len(own) - 0.8))
-        for sample, off in zip(own, distance, strict=True):
+        scale = float(np.median(np.abs(distance)) * NORMAL * len(alike) / (len(alike) - 0.8))
+        for sample, off in zip(alike, distance, strict=True):
             if abs(off) > MOST_DEVIATIONS * scale:
                 marked.append(
                     Outlier(
@@ -242,8 +242,8 @@ def rows_of(
     """
     summaries = Trials.of(summaries)
     combined = _combined(summaries, placements)
-    found = summaries.samples
-    every = compare(found, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
+    trials = summaries.samples
+    every = compare(trials, prior=prior, orders={PLACEMENT: placements}) if comparisons is None else comparisons
     bases: dict[Group, str] = {}
     compared: dict[Combination, Comparison] = {}
     for comparison in every:
@@ -253,15 +253,15 @@ def rows_of(
         ):
             compared[group, comparison.level] = comparison
     odd: dict[Combination, list[Outlier]] = {}
-    for outlier in outliers(found):
+    for outlier in outliers(trials):
         odd.setdefault(_combination(outlier.factors), []).append(outlier)
-    own_times = combinations(found)
+    own_times = combinations(trials)
     noises = noise_by_combination(own_times, PLACEMENT, prior)
     middles = {
-        _combination(levels): median_of([sample.elapsed_s for sample in own], noises[levels])
-        for levels, own in own_times.items()
+        _combination(levels): median_of([sample.elapsed_s for sample in alike], noises[levels])
+        for levels, alike in own_times.items()
     }
-    rows = [_row(key, own, middles.get(key), compared.get(key), odd.get(key, [])) for key, own in combined.items()]
+    rows = [_row(key, alike, middles.get(key), compared.get(key), odd.get(key, [])) for key, alike in combined.items()]
     return _with_predicted(rows, summaries, predicted)
 
 
@@ -333,7 +333,7 @@ def varying(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         for name in (*names, MACHINE):
             levels.setdefault((name, row.group.workload), set()).add(getattr(row.group, name, ""))
-    several = {name for (name, _), found in levels.items() if len(found) > 1}
+    several = {name for (name, _), different in levels.items() if len(different) > 1}
     return [name for name in (*names, MACHINE) if name in several]
 
 

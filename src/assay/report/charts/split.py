@@ -75,8 +75,8 @@ def split_charts(
     `predicted` beside it.
     """
     every = [
-        _bars(decision, own, levels)
-        for decision, own, levels in zip(decisions, labels, predicted or [()] * len(decisions), strict=True)
+        _bars(decision, names, levels)
+        for decision, names, levels in zip(decisions, labels, predicted or [()] * len(decisions), strict=True)
     ]
     greatest = {
         str(place): max(max(bar.end, bar.high or 0.0) for bar in bars) for place, bars in enumerate(every) if bars
@@ -91,20 +91,21 @@ def split_charts(
 
 def _bars(decision: Decision, labels: Sequence[str], predicted: Sequence[PredictedLevel]) -> list[Bar]:
     results = list(filter(None, (*decision.placements, decision.baseline)))
-    bars = [_bar(one, label, decision) for one, label in zip(results, labels, strict=False)]
-    return bars + [_predicted_bar(*one) for one in zip(predicted, labels[len(results) :], strict=True)]
+    bars = [_bar(result, label, decision) for result, label in zip(results, labels, strict=False)]
+    further = zip(predicted, labels[len(results) :], strict=True)
+    return bars + [_predicted_bar(foretold, label) for foretold, label in further]
 
 
-def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
-    elapsed, split = one.elapsed_s, one.split
+def _bar(result: PlacementResult, label: str, decision: Decision) -> Bar:
+    elapsed, split = result.elapsed_s, result.split
     if split is None:
         parts = {WHOLE: elapsed.value}
     else:
         storage_s = max(0.0, split.storage_s.value) if split.storage_s else 0.0
-        told_apart = one is decision.baseline or split.storage_s is not None
-        if decision.busy_bound_s is not None and one.drives_busy_s is not None:
+        told_apart = result is decision.baseline or split.storage_s is not None
+        if decision.busy_bound_s is not None and result.drives_busy_s is not None:
             # What is more than its drives were busy for is noise of the times: nobody knows what it is of.
-            beyond_s = max(0.0, storage_s - one.drives_busy_s)
+            beyond_s = max(0.0, storage_s - result.drives_busy_s)
         else:
             beyond_s = 0.0
         apart = told_apart and not decision.baseline_slower
@@ -120,12 +121,12 @@ def _bar(one: PlacementResult, label: str, decision: Decision) -> Bar:
     )  # parts are arithmetic means, the time a geometric one
     shown = {part: scale * seconds for part, seconds in shown.items()}
     note = NO_LIMIT if decision.baseline_slower else NOT_A_DRIVE
-    return Bar(label, shown, elapsed.low, elapsed.high, note if one is decision.baseline else "")
+    return Bar(label, shown, elapsed.low, elapsed.high, note if result is decision.baseline else "")
 
 
-def _predicted_bar(one: PredictedLevel, label: str) -> Bar:
-    elapsed = one.elapsed_s
-    return Bar(label, {PREDICTED: elapsed.value}, elapsed.low, elapsed.high, f"by {one.predictor}, not measured")
+def _predicted_bar(foretold: PredictedLevel, label: str) -> Bar:
+    elapsed = foretold.elapsed_s
+    return Bar(label, {PREDICTED: elapsed.value}, elapsed.low, elapsed.high, f"by {foretold.predictor}, not measured")
 
 
 def _figure(bars: Sequence[Bar], end_s: float, *, shorter: bool) -> str:
@@ -204,7 +205,7 @@ def _drawn(bar: Bar, top: float, end_s: float) -> str:
         )
         figure = whole_seconds_text(seconds)
         room = seconds / end_s * NARROWEST_PX * FULL / 100 / svg.LETTER_PX - 1
-        words = next((one for one in (f"{part.name} {figure}", figure) if len(one) < room), "")
+        words = next((text for text in (f"{part.name} {figure}", figure) if len(text) < room), "")
         if words:
             centre = _x(begin + seconds / 2, end_s)
             parts.append(
