@@ -75,14 +75,13 @@ def has_nft():
 real = pytest.mark.skipif(bool(has_nft()), reason=has_nft())
 
 
-def serve(listener, connections):
+def serve(listener):
     """Take all that is sent, then answer."""
-    for _ in range(connections):
-        connection, _ = listener.accept()
-        while connection.recv(1 << 20):
-            pass
-        connection.sendall(bytes(ANSWERED))
-        connection.close()
+    connection, _ = listener.accept()
+    while connection.recv(1 << 20):
+        pass
+    connection.sendall(bytes(ANSWERED))
+    connection.close()
 
 
 CLIENT = f"""
@@ -95,26 +94,32 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as server:
 """
 
 
-@real
-def test_known_bytes_over_loopback_are_all_seen():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+def assert_counted(server, client, run):
+    """Let `run` send and get known bytes, both of which are counted; the table, which is removed then."""
+    with socket.create_server(("0.0.0.0", 0)) as listener:
         port = listener.getsockname()[1]
         table = CountingTable([port])
         table.make()
         try:
-            server = threading.Thread(target=serve, args=(listener, 1))
-            server.start()
-            subprocess.run([sys.executable, "-c", CLIENT, "127.0.0.1", str(port)], check=True)
-            server.join()
-            seen = table.read()
+            serving = threading.Thread(target=serve, args=(listener,))
+            serving.start()
+            run(sys.executable, "-c", CLIENT, server, str(port))
+            serving.join()
+            counts = table.read()
         finally:
             table.remove()
-    # The slower the receiver, the smaller and more the packets are: their headers are taken off.
-    sent, answered = (
-        seen[CountedFlow("127.0.0.1", "127.0.0.1", port, to_server=to_server)] for to_server in (True, False)
-    )
+    sent = counts[CountedFlow(client, server, port, to_server=True)]
+    answered = counts[CountedFlow(server, client, port, to_server=False)]
+    # The slower the receiver, the smaller and more the packets are: their headers are taken off. What is sent again on
+    # a busy machine arrives again: none is missing, and a few segments of 64 KiB may be there twice.
     assert 0.99 * SENT < sent.bytes - HEADER_BYTES * sent.packets < 1.1 * SENT
     assert 0.99 * ANSWERED < answered.bytes - HEADER_BYTES * answered.packets < 1.5 * ANSWERED
+    return table
+
+
+@real
+def test_known_bytes_over_loopback_are_all_seen():
+    table = assert_counted("127.0.0.1", "127.0.0.1", lambda *command: subprocess.run(command, check=True))
     with pytest.raises(FlowsError):
         run_nft("", ("list", "table", "inet", str(table._name)))
 
@@ -147,23 +152,4 @@ def other_host():
 
 @real
 def test_bytes_from_another_host_are_counted_as_they_arrive_and_answers_as_they_leave(other_host):
-    own, other, run_there = other_host
-    with socket.create_server(("0.0.0.0", 0)) as listener:
-        port = listener.getsockname()[1]
-        table = CountingTable([port])
-        table.make()
-        try:
-            server = threading.Thread(target=serve, args=(listener, 1))
-            server.start()
-            run_there(sys.executable, "-c", CLIENT, own, str(port))
-            server.join()
-            seen = table.read()
-        finally:
-            table.remove()
-    sent, answered = (
-        seen[CountedFlow(other, own, port, to_server=True)],
-        seen[CountedFlow(own, other, port, to_server=False)],
-    )
-    # What is sent again on a busy machine arrives again: none is missing, and a few segments of 64 KiB may be there twice.
-    assert 0.99 * SENT < sent.bytes - HEADER_BYTES * sent.packets < 1.1 * SENT
-    assert 0.99 * ANSWERED < answered.bytes - HEADER_BYTES * answered.packets < 1.5 * ANSWERED
+    assert_counted(*other_host)

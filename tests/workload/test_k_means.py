@@ -274,21 +274,18 @@ def test_inertia_never_rises():
     assert all(after <= before for before, after in pairwise(inertias))
 
 
-def test_staging_and_command(tmp_path):
-    script = Script()
-    store = FakeStore(script)
-    engine = FakeEngine(script, a_trial(), store)
-    launches = []
-    run = engine.run
-    engine.run = lambda launch, progress: launches.append(launch) or run(launch, progress)
-    one = KMeans(WorkloadSpec(name="k-means", variant="tuned", options={"points": "50", "k": "3"}), "/base")
-    assert one.stage(store, engine, Silent()).jobs == ()
+def test_staging_and_command():
+    store = FakeStore(Script())
+    engine = FakeEngine(Script(), a_trial(), store)
+    tuned = KMeans(WorkloadSpec(name="k-means", variant="tuned", options={"points": "50", "k": "3"}), "/base")
+    assert tuned.stage(store, engine, Silent()).jobs == ()
     assert list(store.files) == ["/base/input/points/points.txt", "/base/input/centres/centres.txt"]
-    one.run(engine, Silent())
-    assert launches[0].command == "k-means-tuned"
-    assert launches[0].input == "/base/input/points"
+    tuned.run(engine, Silent())
+    (launch,) = engine.launches
+    assert launch.command == "k-means-tuned"
+    assert launch.input == "/base/input/points"
     centres = "--centres={store}/base/input/centres/centres.txt"
-    assert launches[0].options == (centres, "--numbered", "--iterations=100")
+    assert launch.options == (centres, "--numbered", "--iterations=100")
 
 
 def test_centres_are_staged_with_their_indices_so_that_their_order_does_not_matter(tmp_path):
@@ -316,18 +313,14 @@ class ColumnarStore(FakeStore):
 
 def test_a_store_of_columns_is_told_which_of_them_are_read_before_they_come():
     for unused, expected, options in (("0", [], ()), ("5", [("/base/input/points", 4, [])], ("--attributes=4",))):
-        store, launches = ColumnarStore(), []
+        store = ColumnarStore()
         engine = FakeEngine(Script(), a_trial(), store)
-        run = engine.run
-        engine.run = lambda launch, progress, run=run, launches=launches: (
-            launches.append(launch) or run(launch, progress)
-        )
         options_given = {"points": "50", "attributes": "4", "unused": unused, "k": "3"}
-        one = KMeans(WorkloadSpec(name="k-means", options=options_given), "/base")
-        one.stage(store, engine, Silent())
+        k_means = KMeans(WorkloadSpec(name="k-means", options=options_given), "/base")
+        k_means.stage(store, engine, Silent())
         assert store.expected == expected
-        one.run(engine, Silent())
-        assert launches[0].options[3:] == options
+        k_means.run(engine, Silent())
+        assert engine.launches[0].options[3:] == options
 
 
 def test_unused_numbers_change_no_point():

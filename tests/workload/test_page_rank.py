@@ -189,18 +189,15 @@ def test_the_graph_is_written_whole(tmp_path):
 
 
 def test_staging_and_command():
-    script = Script()
-    store = FakeStore(script)
-    engine = FakeEngine(script, a_trial(), store)
-    launches = []
-    run = engine.run
-    engine.run = lambda launch, progress: launches.append(launch) or run(launch, progress)
-    one = PageRank(WorkloadSpec(name="page-rank", variant="tuned", options={"scale": "4"}), "/base")
-    assert one.stage(store, engine, Silent()).jobs == ()
+    store = FakeStore(Script())
+    engine = FakeEngine(Script(), a_trial(), store)
+    tuned = PageRank(WorkloadSpec(name="page-rank", variant="tuned", options={"scale": "4"}), "/base")
+    assert tuned.stage(store, engine, Silent()).jobs == ()
     assert list(store.files) == ["/base/input/edges.txt"]
-    one.run(engine, Silent())
-    assert launches[0].command == "page-rank-tuned"
-    assert launches[0].options == ("--damping=0.85", "--tolerance=1e-07", "--iterations=50")
+    tuned.run(engine, Silent())
+    (launch,) = engine.launches
+    assert launch.command == "page-rank-tuned"
+    assert launch.options == ("--damping=0.85", "--tolerance=1e-07", "--iterations=50")
 
 
 @pytest.mark.parametrize(

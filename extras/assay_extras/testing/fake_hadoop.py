@@ -116,9 +116,11 @@ class FakeEngine:
         self._script = script
         self._trial = trial
         self._store = store
+        self.launches: list[Launch] = []
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Write the script's answer as the output."""
+        self.launches.append(launch)
         self._script.note(f"run {launch.command}")
         self._store.files[launch.output] = [str(self._script.answer).encode()]
         return LaunchReport(
