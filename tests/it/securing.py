@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from assay.engine.yarn import CAPACITY_SCHEDULER
 from assay.host.lease import Lease
 from assay.host.processes import MARK
@@ -25,13 +27,20 @@ from assay.platform.configuration import files_of, known_sites, to_xml
 from assay.platform.daemon import clean_environment, daemon_command, java_command, last_words, write_hadoop_command
 from assay.platform.distribution import Starts, find_distribution
 from assay.platform.hadoop import LOG4J
-from tests.it.driving import HADOOP, ROOT, wait_for
+from tests.it.driving import HADOOP, ROOT, a_place, wait_for
 
 SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 PROGRAMS = {
     name: shutil.which(name, path=SBIN) for name in ("krb5kdc", "kdb5_util", "kadmin.local", "kinit", "openssl")
 }
-LACKING = [name for name, found in PROGRAMS.items() if found is None]
+LACKING = [name for name, program in PROGRAMS.items() if program is None]
+MARKS = [
+    pytest.mark.it,
+    pytest.mark.alone,
+    pytest.mark.long,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+    pytest.mark.skipif(bool(LACKING), reason=f"there is no {', '.join(LACKING)} (apt-get install krb5-kdc krb5-user)"),
+]
 
 REALM, KDC_PORT, PASSWORD = "ASSAY.TEST", 8800, "changeit"
 MASTER, WORKERS = "master", ("worker-1", "worker-2")
@@ -391,12 +400,26 @@ class SecuredCluster:
         return self.home / host / "logs" / f"{kind.role}.log"
 
 
+class OnMaster:
+    """What runs on the cluster's master; put `enter` before its commands."""
+
+    def __init__(self, place, cluster):
+        self.place, self.cluster = place, cluster
+        place.environment |= {"KRB5_CONFIG": str(cluster.realm.config)}
+        holder = str(cluster.nodes[MASTER].holder)
+        self.enter = ["nsenter", "--target", holder, "--net", "--uts", "--mount", f"--wd={place.home}", "--"]
+
+
 @contextmanager
-def secured_cluster(home: Path, beside: Beside = Beside()):  # noqa: B008 - a value
-    """It and all that runs on it goes at the scope's end."""
+def a_client(kind: type[OnMaster], tmp_path_factory, beside: Beside = Beside()):  # noqa: B008 - a value
+    """It, its cluster and all that runs on that go at the scope's end."""
+    home = tmp_path_factory.mktemp("secured")
+    for name in ("secured", "place"):
+        (home / name).mkdir()
     with Lease(home / "state", "cluster") as lease:
         (lan,) = make_lans(NAMES, [None], home, lease, os.environ)
-        (home / "secured").mkdir()
         cluster = SecuredCluster(home / "secured", lease, lan, beside)
         cluster.start()
-        yield cluster
+        with a_place(home / "place") as place:
+            yield kind(place, cluster)
+            assert place.left_over() == []

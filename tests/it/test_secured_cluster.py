@@ -4,25 +4,18 @@ A client on the master of a secured Hadoop runs jobs, reads all its daemons by S
 YARN. What is wrong with a login is said before anything starts; tickets that expire meanwhile cost what was not read.
 """
 
-import os
 import time
 
 import pytest
 
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS
 from assay.model.doubt import Outcome
-from tests.it.driving import a_place, assay_command
-from tests.it.securing import COOKIE_S, LACKING, REALM, USER, WORKERS, secured_cluster
+from tests.it.driving import assay_command
+from tests.it.securing import COOKIE_S, MARKS, REALM, USER, WORKERS, OnMaster, a_client
 from tests.it.test_ssh import PORT, SSHD, sshd_on
 
 gssapi = pytest.importorskip("gssapi", reason="the Kerberos library is not installed (setup/prepare kerberos)")
-pytestmark = [
-    pytest.mark.it,
-    pytest.mark.alone,
-    pytest.mark.long,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
-    pytest.mark.skipif(bool(LACKING), reason=f"there is no {', '.join(LACKING)} (apt-get install krb5-kdc krb5-user)"),
-]
+pytestmark = MARKS
 needs_sshd = pytest.mark.skipif(SSHD is None, reason="there is no sshd (apt-get install openssh-server)")
 MB = 1_000_000
 EXPERIMENT = """
@@ -34,15 +27,11 @@ hadoop: {{mapreduce.job.reduces: 2, dfs.replication: 2}}
 """
 
 
-class Client:
-    """What runs on the cluster's master."""
-
+class Client(OnMaster):
     def __init__(self, place, cluster):
-        self.place, self.cluster = place, cluster
+        super().__init__(place, cluster)
         self.tickets = place.home / "tickets"
-        place.environment |= {"KRB5_CONFIG": str(cluster.realm.config), "KRB5CCNAME": str(self.tickets)}
-        holder = str(cluster.nodes["master"].holder)
-        self.enter = ["nsenter", "--target", holder, "--net", "--uts", "--mount", f"--wd={place.home}", "--"]
+        place.environment |= {"KRB5CCNAME": str(self.tickets)}
 
     def experiment(self, size="8MB", **more):
         more.setdefault("ca_file", self.cluster.certificates.authority)
@@ -70,12 +59,8 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    home = tmp_path_factory.mktemp("secured")
-    (home / "cluster").mkdir()
-    (home / "place").mkdir()
-    with secured_cluster(home / "cluster") as cluster, a_place(home / "place") as place:
-        yield Client(place, cluster)
-        assert place.left_over() == []
+    with a_client(Client, tmp_path_factory) as client:
+        yield client
 
 
 def amounts(record, series):

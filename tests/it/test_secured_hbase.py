@@ -3,7 +3,6 @@
 Its servers let in whom the realm knows, and who may make tables is granted as a site's administrator does.
 """
 
-import os
 import shutil
 import subprocess
 
@@ -11,17 +10,11 @@ import pytest
 
 from assay.model.doubt import Outcome
 from assay.platform.configuration import to_xml
-from tests.it.driving import ROOT, a_place, assay_command
-from tests.it.securing import LACKING, MASTER, REALM, USER, Beside, secured_cluster
+from tests.it.driving import ROOT, assay_command
+from tests.it.securing import MARKS, MASTER, REALM, USER, Beside, OnMaster, a_client
 
 pytest.importorskip("gssapi", reason="the Kerberos library is not installed (setup/prepare kerberos)")
-pytestmark = [
-    pytest.mark.it,
-    pytest.mark.alone,
-    pytest.mark.long,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
-    pytest.mark.skipif(bool(LACKING), reason=f"there is no {', '.join(LACKING)} (apt-get install krb5-kdc krb5-user)"),
-]
+pytestmark = MARKS
 JARS = ROOT / ".assay" / "hbase" / "lib" / "jobs"
 CONTROL = "org.apache.hadoop.hbase.security.access.AccessController"
 TOKENS = "org.apache.hadoop.hbase.security.token.TokenProvider"
@@ -52,15 +45,7 @@ HBASE = Beside(
 )  # fmt: skip
 
 
-class Client:
-    """What runs on the cluster's master."""
-
-    def __init__(self, place, cluster):
-        self.place, self.cluster = place, cluster
-        place.environment |= {"KRB5_CONFIG": str(cluster.realm.config)}
-        holder = str(cluster.nodes[MASTER].holder)
-        self._enter = ["nsenter", "--target", holder, "--net", "--uts", "--mount", f"--wd={place.home}", "--"]
-
+class Client(OnMaster):
     def run(self, out, *arguments, conf_dir=None, hbase="{}", code=0):
         experiment = self.place.experiment(f"""
 experiment: secured
@@ -75,7 +60,7 @@ hbase: {hbase}
 probes: none
 """)
         command = assay_command("run", experiment, "--out", out, *arguments)
-        return self.place.command(*self._enter, *command, code=code)
+        return self.place.command(*self.enter, *command, code=code)
 
     def record(self, out, **more):
         self.run(out, **more)
@@ -95,12 +80,8 @@ probes: none
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    home = tmp_path_factory.mktemp("secured")
-    (home / "cluster").mkdir()
-    (home / "place").mkdir()
-    with secured_cluster(home / "cluster", HBASE) as cluster, a_place(home / "place") as place:
-        yield Client(place, cluster)
-        assert place.left_over() == []
+    with a_client(Client, tmp_path_factory, HBASE) as client:
+        yield client
 
 
 def test_who_may_make_no_tables_is_told_before_anything_starts(client):
