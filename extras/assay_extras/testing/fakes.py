@@ -34,7 +34,7 @@ class FakeProbe:
 
     name = "fake"
 
-    def __init__(self, script: Script, trial: Trial, *, sees_writes: bool = True) -> None:
+    def __init__(self, script: Script, trial: Trial, *, sees_writes: bool) -> None:
         self._script = script
         self._trial = trial
         self._beats = 0

@@ -148,15 +148,13 @@ def run_folders(folder: Path) -> list[Path]:
     return [plan.parent for plan in sorted(plans, key=lambda plan: plan.stat().st_mtime, reverse=True)]
 
 
-def last_run(folder: Path = RUNS) -> Path:
+def last_run() -> Path:
     """The run whose plan was written last. Raises BadInputError where there is none."""
     from assay.model.errors import BadInputError
 
-    newest = next(iter(run_folders(folder)), None)
+    newest = next(iter(run_folders(RUNS)), None)
     if newest is None:
-        raise BadInputError(
-            f"there is no run below {folder}; name a run's folder, or start one with `assay quickstart`"
-        )
+        raise BadInputError(f"there is no run below {RUNS}; name a run's folder, or start one with `assay quickstart`")
     return newest
 
 

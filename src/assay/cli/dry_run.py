@@ -78,7 +78,7 @@ class DryRun(Frozen):
     """Why the plan can decide nothing without more repetitions; empty where it can."""
 
 
-def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt], budget_s: float | None = None) -> DryRun:
+def dry_run_of(plan: Plan, needs: Needs, doubts: Sequence[Doubt], budget_s: float | None) -> DryRun:
     """Describe a checked plan; `doubts` are those that are known before it runs, `budget_s` is the time for it."""
     return DryRun(
         experiment=plan.experiment,

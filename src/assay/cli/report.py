@@ -135,7 +135,7 @@ def report_run(folder: Path, output: Output, cpu_speed: float | None = None) -> 
 
 @uncollected()
 def write_report(
-    folder: Path, form: Form, rows: str, out: Path | None, console: Console, cpu_speed: float | None = None
+    folder: Path, form: Form, rows: str, out: Path | None, console: Console, cpu_speed: float | None
 ) -> int:
     """Write one form of a report to `out`; the exit code. `cpu_speed` is as in `report_run`.
 

@@ -89,7 +89,7 @@ def group_mounts(mountinfo: str) -> list[Mount]:
     return sorted(mounts, key=lambda mount: mount.file_system)
 
 
-def groups_seen(process: Path = SELF) -> tuple[dict[str, str], list[Mount]]:
+def groups_seen(process: Path) -> tuple[dict[str, str], list[Mount]]:
     """Return a process' group for each controller, and the mounts of groups; both may be empty."""
     try:
         cgroup, mountinfo = (

@@ -111,12 +111,12 @@ def unused_cache_dropped_s(kdamonds: Path = Path("/sys/kernel/mm/damon/admin/kda
     return min(ages, default=None)
 
 
-def write_back(vm: Path = Path("/proc/sys/vm")) -> str:
+def write_back() -> str:
     """Describe when the kernel writes dirty pages out and when writers must wait, for all disks together."""
     names = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio",
              "dirty_expire_centisecs", "dirty_writeback_centisecs")  # fmt: skip
     try:
-        settings = {name: (vm / name).read_text(encoding="utf-8").strip() for name in names}
+        settings = {name: Path("/proc/sys/vm", name).read_text(encoding="utf-8").strip() for name in names}
     except OSError:
         return "unknown"
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value != "0")

@@ -13,6 +13,7 @@ from pathlib import Path
 MARK = "ASSAY_LEASE"
 _NAME = re.compile(r"assay_(\d+)_(\d+)_(\d+)_\d+")
 _NUMBERS = itertools.count()
+_PATIENCE_S = 30.0
 
 
 Sign = Callable[[str], object]
@@ -40,18 +41,18 @@ def marked_processes(lease_id: str) -> list[int]:
     return marked
 
 
-def end_processes(find: Callable[[], list[int]], grace_s: float, patience_s: float = 30.0) -> None:
+def end_processes(find: Callable[[], list[int]], grace_s: float) -> None:
     """SIGTERM what `find` names, SIGKILL what is left after `grace_s`, and wait until nothing is left.
 
     `find` is asked again each time, so that children forked meanwhile are ended too. Raises TimeoutError
-    when something is still there after `patience_s`.
+    when something is still there after half a minute.
     """
     _signal(find(), signal.SIGTERM if grace_s > 0 else signal.SIGKILL)
     started = time.monotonic()
     while left := find():
         waited = time.monotonic() - started
-        if waited > patience_s:
-            raise TimeoutError(f"processes {left} did not end within {patience_s:.0f} s")
+        if waited > _PATIENCE_S:
+            raise TimeoutError(f"processes {left} did not end within {_PATIENCE_S:.0f} s")
         if waited > grace_s:
             _signal(left, signal.SIGKILL)
         time.sleep(0.05)
@@ -73,9 +74,9 @@ def remove_directory(directory: Path) -> None:
     shutil.rmtree(directory)
 
 
-def remove_group(group: Path, patience_s: float = 30.0) -> None:
+def remove_group(group: Path) -> None:
     """Remove a control group; what still runs in it is ended, and the kernel may need a moment to let go of it."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + _PATIENCE_S
     while group.exists():
         try:
             group.rmdir()

@@ -120,7 +120,7 @@ class PublishedGraph(UserGraph):
     `mirror` is an address that has the files under their own names (`file://` too), asked instead of the original.
     """
 
-    def __init__(self, spec: DatasetSpec, name: str, cache: Path, mirror: str | None = None) -> None:
+    def __init__(self, spec: DatasetSpec, name: str, cache: Path, mirror: str | None) -> None:
         self.published = published(name, "get")
         folder = cache / "datasets" / f"get-{name}"
         file_name = self.published.url.rsplit("/", 1)[1]

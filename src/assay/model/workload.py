@@ -47,7 +47,7 @@ class Cost(Frozen):
             seconds=count * self.start_s + (count if self.iterated else 1) * self.seconds.of(size),
         )
 
-    def in_one_job(self, start_s: float, jobs: float | None = None) -> "Cost":
+    def in_one_job(self, start_s: float, jobs: float | None) -> "Cost":
         """Return the cost of one job that does the work of these; `jobs` replaces their usual number."""
         count = self.jobs if jobs is None else jobs
         rounds = count if self.iterated else 1

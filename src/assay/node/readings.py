@@ -87,7 +87,7 @@ class ReadingNode:
     interfaces: Sequence[str] = ()
     own_machine = True
 
-    def __init__(self, name: str, listing: Iterable[Path] = ()) -> None:
+    def __init__(self, name: str, listing: Iterable[Path]) -> None:
         self.name = name
         self.files: Mapping[Path, str] = {}
         self._listed: dict[Path, set[str]] = {}

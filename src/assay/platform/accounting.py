@@ -17,13 +17,13 @@ from assay.host.lease import Lease
 from assay.host.processes import remove_group
 
 
-def accounting_groups(lease: Lease, process: Path = SELF) -> Sequence[Path]:
+def accounting_groups(lease: Lease) -> Sequence[Path]:
     """A group in each version of the interface, as far as they can be made and entered; they go with the lease."""
-    return [group for group in (_version_1(lease, process), _version_2(lease, process)) if group is not None]
+    return [group for group in (_version_1(lease), _version_2(lease)) if group is not None]
 
 
-def _version_1(lease: Lease, process: Path) -> Path | None:
-    hierarchy = find_hierarchy("cpuacct", process)
+def _version_1(lease: Lease) -> Path | None:
+    hierarchy = find_hierarchy("cpuacct")
     if hierarchy is not None and hierarchy.version == 1:
         return _entered(lease, hierarchy.root, hierarchy.own_group)
     root = lease.file.parent.parent / "groups" / lease.id
@@ -35,9 +35,9 @@ def _version_1(lease: Lease, process: Path) -> Path | None:
     return None
 
 
-def _version_2(lease: Lease, process: Path) -> Path | None:
+def _version_2(lease: Lease) -> Path | None:
     """Make the group below this process' group, or at the top where that can't be seen from here."""
-    paths, mounted_groups = groups_seen(process)
+    paths, mounted_groups = groups_seen(SELF)
     for mount in mounted_groups:
         if mount.file_system == "cgroup2":
             top = Path(mount.point)

@@ -174,7 +174,7 @@ class PrometheusServer:
         return series
 
     def exported(
-        self, series: ExportedSeries, steps: QuerySteps, devices: Mapping[str, Set[str]] | None = None
+        self, series: ExportedSeries, steps: QuerySteps, devices: Mapping[str, Set[str]] | None
     ) -> Iterator[tuple[str, Quantity, list[tuple[float, float]]]]:
         """The instances' values of some series at each step, each with the step's time.
 

@@ -130,7 +130,7 @@ def print_sections(analysis: RunAnalysis, console: Console) -> None:
             print_line(console, text)
 
 
-def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool = False) -> None:
+def print_answers(analysis: RunAnalysis, console: Console, *, verbose: bool) -> None:
     """Each answer with its lines; with `verbose` its notes, and of few answers what storage costs in each part.
 
     Of several jobs with several levels, which have many answers, one table stands in their place; `verbose` has both.

@@ -103,7 +103,7 @@ def transfers(record: Record, parts: Collection[Part] = JOBS) -> tuple[Transfer,
     )
 
 
-def traffic_bytes(record: Record, parts: Collection[Part] = JOBS) -> dict[str, float]:
+def traffic_bytes(record: Record, parts: Collection[Part]) -> dict[str, float]:
     """Bytes of all traffic that was counted by purpose, also that of a node with itself; in the purposes' order."""
     names, passed = traffic_names(), dict.fromkeys(purposes(), 0.0)
     for amount in record.amounts:
@@ -112,7 +112,7 @@ def traffic_bytes(record: Record, parts: Collection[Part] = JOBS) -> dict[str, f
     return {purpose: count for purpose, count in passed.items() if count}
 
 
-def whole_use(record: Record, parts: Collection[Part] = JOBS) -> NodeUse:
+def whole_use(record: Record, parts: Collection[Part]) -> NodeUse:
     """Return the use of all nodes together, or of the only one; its network only of several."""
     if uses := node_uses(record, parts):
         return NodeUse(

@@ -54,7 +54,7 @@ class Noise(Frozen):
         return self.prior.freedom / weight if weight else 1.0
 
 
-def moderated(squares: float, freedom: int, prior: NoisePrior = SHIPPED_PRIOR) -> Noise:
+def moderated(squares: float, freedom: int, prior: NoisePrior) -> Noise:
     """Moderate a sum of squared residuals, with its degrees of freedom, by the prior (alone for 0 degrees).
 
     Where the residuals' variance exceeds the prior's, the prior's degrees of freedom are divided by the square of the

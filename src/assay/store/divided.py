@@ -9,7 +9,6 @@ from assay.model.errors import BadInputError
 from assay.model.existing import Site
 from assay.model.fault import Kept, Redundancy
 from assay.model.layout import Directory, Layout
-from assay.model.plugins import LAST
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster
 from assay.model.service import Discovery, Service
@@ -138,7 +137,7 @@ def _divided(kinds: Mapping[str, StoreKind]) -> tuple[str, StoreKind]:
     )
 
 
-def add_divided(store: tuple[str, StoreKind], other: tuple[str, StoreKind], place: int = LAST) -> None:
+def add_divided(store: tuple[str, StoreKind], other: tuple[str, StoreKind], place: int) -> None:
     """Register both ways to divide work between two kinds of store, as the module of the later one does.
 
     Formats by which jobs reach one of them must reach the other too.

@@ -62,12 +62,12 @@ class Drives(NamedTuple):
         small = request is not None and 0 < request < _LEAST_LARGE
         return moved / rate + (moved / request * access_s if small and request else 0.0)
 
-    def usually_s(self, direction: Direction, moved: float, request: float | None = None) -> float:
+    def usually_s(self, direction: Direction, moved: float, request: float | None) -> float:
         """How long one of them usually takes for so many bytes."""
         middle = self._replace(read_rate=self.usual * self.read_rate, write_rate=self.usual * self.write_rate)
         return middle.seconds(direction, moved, request)
 
-    def rate_text(self, direction: Direction, request: float | None = None) -> str:
+    def rate_text(self, direction: Direction, request: float | None) -> str:
         """The rate that `seconds` comes to, in words."""
         sample = request if request is not None and 0 < request < _LEAST_LARGE else None
         rate = (sample or _MB) / self.seconds(direction, sample or _MB, sample) / _MB

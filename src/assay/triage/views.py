@@ -277,7 +277,7 @@ def _role(row: JobRow) -> str:
 
 
 def print_triage(
-    answer: Triage, console: Console, following: Sequence[NextCommand] = (), *, verbose: bool = False
+    answer: Triage, console: Console, following: Sequence[NextCommand], *, verbose: bool
 ) -> None:
     """One screen: the answer, the first jobs, what is cheaper than a drive, what was assumed, and what to do next.
 

@@ -327,7 +327,7 @@ def write_history(folder: Path, job: MadeJob, form: Form = "json", settings: Map
 
 
 def write_events(
-    folder: Path, job: JobHead, made: Sequence[Event], form: Form = "json", settings: Mapping[str, str] | None = None
+    folder: Path, job: JobHead, made: Sequence[Event], form: Form, settings: Mapping[str, str] | None
 ) -> Path:
     """The same of events that are there."""
     file = folder / job.file_name

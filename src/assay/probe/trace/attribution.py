@@ -306,7 +306,7 @@ class Attribution:
     layer is searched for the requests that are still without a role.
     """
 
-    def __init__(self, extents: Sequence[Extent], roles: Sequence[str], shift_bytes: int = 0) -> None:
+    def __init__(self, extents: Sequence[Extent], roles: Sequence[str], shift_bytes: int) -> None:
         """`roles` are those of extents, and last that of no file; `shift_bytes` is where the file system begins."""
         import numpy as np
 

@@ -148,7 +148,7 @@ class Tracepoints:
         self._matcher = Matcher()
         self._spools = {disk: Spool(folder) for disk in {partition.disk for partition in places.values()}}
 
-    def drain(self, *, last: bool = False) -> int:
+    def drain(self, *, last: bool) -> int:
         """Take the requests that were traced so far; gives up to when they are complete (CLOCK_MONOTONIC, ns).
 
         At the last time it waits a moment for the newest events.
@@ -183,12 +183,12 @@ class Tracepoints:
 class CounterLog:
     """One device's counters over time, for where nothing better can be had. Raises OSError when they can't be read."""
 
-    def __init__(self, device: Path, folder: Path = CLASS) -> None:
+    def __init__(self, device: Path) -> None:
         self._gains: list[tuple[int, DiskCounters]] = []
         # The trial's thread looks when a part ends, the probe's now and then.
         self._one_at_a_time = threading.Lock()
         with ExitStack() as scope:
-            self._file = KernelFile(folder / sysfs_name(device.resolve()) / "stat")
+            self._file = KernelFile(CLASS / sysfs_name(device.resolve()) / "stat")
             scope.callback(self._file.close)
             self._work = DiskWork(parse_counters(self._file.read()))
             self.close = scope.pop_all().close
