@@ -40,9 +40,9 @@ def device_reports(devices):
     )
 
 
-def pure(medium, roles=("input", "intermediate", "output")):
+def pure(medium):
     """All of a trial's bytes on one medium."""
-    return Placement.of_roles(medium, {role: {medium: 1.0} for role in roles})
+    return Placement.of_roles(medium, {role: {medium: 1.0} for role in ("input", "intermediate", "output")})
 
 
 def a_trial(number: int = 1, medium: str = "disk", repetition: int = 1, workload: str = "triangles") -> Trial:

@@ -45,8 +45,8 @@ def parts_of(clock):
     return parts
 
 
-def budget_of(seconds, plan, clock, each_s=10):
-    estimates = {trial.id: ResourceEstimate(disk_bytes=0, memory_bytes=0, seconds=each_s) for trial in plan.trials}
+def budget_of(seconds, plan, clock):
+    estimates = {trial.id: ResourceEstimate(disk_bytes=0, memory_bytes=0, seconds=10) for trial in plan.trials}
     return Budget(seconds, plan, estimates, clock)
 
 

@@ -11,8 +11,8 @@ FAILED = LOGS / "application_1795242312674_0004/container_1795242312674_0004_01_
 MINUTE_MS = 60_000
 
 
-def a_line(time_ms, message="x", logger="Task", thread="main"):
-    return LogLine(time_ms=time_ms, thread=thread, logger=logger, message=message)
+def a_line(time_ms):
+    return LogLine(time_ms=time_ms, thread="main", logger="Task", message="x")
 
 
 def test_a_stamped_line_has_its_time_thread_class_and_message():

@@ -474,9 +474,9 @@ def test_heavy_use_leaves_a_clean_file_system(place, tmp_path, file_system):
         assert drive.ask("report")["backing_errors"]["count"] == 0
 
 
-def _use_heavily(point, seconds=3):
+def _use_heavily(point):
     """Make, grow, overwrite, cut, rename and remove files of many sizes; what is left of them."""
-    chance, deadline, files = random.Random(7), time.monotonic() + seconds, {}
+    chance, deadline, files = random.Random(7), time.monotonic() + 3, {}
     while time.monotonic() < deadline:
         file = point / str(chance.randrange(300))
         content = chance.randbytes(chance.choice([0, 10, 5000, 200_000, 3_000_000]))

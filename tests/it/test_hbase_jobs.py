@@ -44,8 +44,8 @@ def run(place, workload, store, datasets="", hadoop="", hbase=""):
     return record
 
 
-def maps(record, job=0):
-    return record.jobs[job].stages[0].tasks
+def maps(record):
+    return record.jobs[0].stages[0].tasks
 
 
 @pytest.mark.parametrize("read", ["scan", "snapshot"])

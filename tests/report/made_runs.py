@@ -41,26 +41,31 @@ def made_run(trials, noise=0.03, seed=1, times=TIMES, facts=None):
     return a_plan(*trials), records
 
 
-def decided_run(workloads=("terasort",), settings=("defaults",), repetitions=3, times=TIMES, noise=0.03):
+START_UP_S = 2.0
+
+
+def decided_run(repetitions=3, times=TIMES, noise=0.03):
     """Hard disk, SSD and zero delay, of two jobs with a wait between them, as a run with a baseline records them."""
-    plan, records = made_run(made_trials(workloads, ("hdd", "ssd", ZERO_DELAY), settings, repetitions), noise, 1, times)
-    told = []
+    trials = made_trials(("terasort",), ("hdd", "ssd", ZERO_DELAY), repetitions=repetitions)
+    plan, records = made_run(trials, noise, times=times)
+    decided = []
     for record in records:
         trial = record.trial.model_copy(update={"zero_delay": record.trial.placement.name == ZERO_DELAY})
-        told.append(with_facts(record.model_copy(update={"trial": trial, **two_jobs(record)}), DRIVES))
+        decided.append(with_facts(record.model_copy(update={"trial": trial, **two_jobs(record)}), DRIVES))
     placements = ("hdd", "ssd")
-    return plan.model_copy(update={"trials": tuple(one.trial for one in told), "placements": placements}), told
+    trials = tuple(record.trial for record in decided)
+    return plan.model_copy(update={"trials": trials, "placements": placements}), decided
 
 
-def two_jobs(record, start_up_s=2.0, between_s=1.5):
+def two_jobs(record):
     first_s = record.totals.elapsed_s * 2 / 3
     second_s = record.totals.elapsed_s - first_s
-    first = a_job("sort", first_s).model_copy(update={"active_s": first_s - start_up_s})
-    later_ms = first.finished_ms + round(1000 * between_s)
+    first = a_job("sort", first_s).model_copy(update={"active_s": first_s - START_UP_S})
+    later_ms = first.finished_ms + 1500
     second = a_job("check", second_s)
     second = second.model_copy(
         update={
-            "active_s": second_s - start_up_s, "submitted_ms": later_ms, "started_ms": later_ms + second.started_ms,
+            "active_s": second_s - START_UP_S, "submitted_ms": later_ms, "started_ms": later_ms + second.started_ms,
             "finished_ms": later_ms + second.finished_ms,
         }
     )  # fmt: skip

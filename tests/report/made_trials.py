@@ -29,7 +29,7 @@ def an_attempt(kind, number, began_s, ended_s, shuffled_s=0.0, merged_s=0.0):
     )  # fmt: skip
 
 
-def the_attempts(length_s, waves=5):
+def the_attempts(length_s, waves):
     """Waves of two maps in the first half, then two reducers."""
     wave_s = length_s / 2 / waves
     maps = [
@@ -44,7 +44,7 @@ def the_attempts(length_s, waves=5):
     return [*maps, *reduces]
 
 
-def the_series(length_s, medium, fast=1.0):
+def the_series(length_s, medium):
     times = [ms(number / 2) for number in range(1, round(length_s * 2) + 1)]
     count = len(times)
     return {
@@ -52,7 +52,7 @@ def the_series(length_s, medium, fast=1.0):
         SeriesKey("cpu", "", "system_percent"): Series(times, [10.0] * count),
         SeriesKey("cpu", "", "iowait_percent"): Series(times, [25.0 * (number % 60 > 40) for number in range(count)]),
         SeriesKey("cpu", "", "steal_percent"): Series(times, [0.0] * count),
-        SeriesKey("disk", medium, "read_mb_s"): Series(times, [60.0 * fast * (number % 3) for number in range(count)]),
+        SeriesKey("disk", medium, "read_mb_s"): Series(times, [60.0 * (number % 3) for number in range(count)]),
         SeriesKey("disk", medium, "write_mb_s"): Series(
             times, [0.0 if number != count // 3 else 150.0 for number in range(count)]
         ),

@@ -31,10 +31,10 @@ def plan_of(tmp_path, *changed):
     return plan_and_more(ExperimentSource(tmp_path / "it.yaml"), vocabulary(find_installation()))[0]
 
 
-def records_of(plan, seconds=SECONDS):
+def records_of(plan):
     """Each change takes its seconds, give or take a half per cent in turn."""
     return [
-        a_record(trial, elapsed_s=seconds[change_text(trial.factors, plan.base)] * (1 + (-1) ** trial.number * 0.005))
+        a_record(trial, elapsed_s=SECONDS[change_text(trial.factors, plan.base)] * (1 + (-1) ** trial.number * 0.005))
         for trial in plan.trials
     ]
 

@@ -19,18 +19,18 @@ def task(job, node, took_ms, number=0, stage="map", began_ms=1000, state="SUCCEE
     )  # fmt: skip
 
 
-def tasks_of(source, effects, jobs=20, per_node=4, noise=0.3, began_ms=1000):
+def tasks_of(source, effects, jobs=20, noise=0.3, began_ms=1000):
     """Jobs of very different sizes; each node's tasks take its own times as long."""
     return [
         task(job, node, 20_000 * exp(size) * effect * exp(noise * source.standard_normal()), number, began_ms=began_ms)
         for job, size in enumerate(source.standard_normal(jobs))
         for number, (node, effect) in enumerate(effects.items())
-        for _ in range(source.integers(0, 2 * per_node))
+        for _ in range(source.integers(0, 8))
     ]
 
 
-def nodes_that_differ(source, first=1.0, spread=0.05):
-    times = {node: exp(spread * source.standard_normal()) for node in NODES}
+def nodes_that_differ(source, first=1.0):
+    times = {node: exp(0.05 * source.standard_normal()) for node in NODES}
     return {**times, NODES[0]: times[NODES[0]] * first}
 
 

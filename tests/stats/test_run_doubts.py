@@ -20,11 +20,11 @@ def ran(number, medium, repetition, began_ms, workload="triangles"):
     return a_record(a_trial(number, medium, repetition, workload), steps=(step,))
 
 
-def in_one_go(repetitions, first_ms=0):
+def in_one_go(repetitions):
     """Of two workloads and two media, with a little time between the trials."""
     kinds = [(workload, medium) for workload in ("sort", "count") for medium in ("hdd", "ssd")]
     return [
-        ran(number, medium, number // 4 + 1, first_ms + number * (MINUTE_MS + 5000), workload)
+        ran(number, medium, number // 4 + 1, number * (MINUTE_MS + 5000), workload)
         for number, (workload, medium) in enumerate(kinds * repetitions)
     ]
 

@@ -170,13 +170,13 @@ def test_accesses_are_told_in_words():
     assert describe(access) == "sequential read 128 KiB depth 1 4 streams buffered"
 
 
-def falling(at_bytes, before=400.0, beyond=140.0, windows=200, seconds=0.1):
+def falling(at_bytes, before=400.0, beyond=140.0):
     """A drive's rates, with a tenth of noise that has a period and so no seed."""
     made, written = [], 0.0
-    for number in range(windows):
+    for number in range(200):
         rate = (before if written < at_bytes else beyond) * (1 + 0.1 * ((number % 5) - 2) / 2)
-        made.append(Window(seconds, rate))
-        written += rate * seconds * 1e6
+        made.append(Window(0.1, rate))
+        written += rate * 0.1 * 1e6
     return made
 
 

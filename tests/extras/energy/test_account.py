@@ -48,16 +48,16 @@ def samples(probe, series, begin_s, end_s, value, subject="", every_s=0.5):
     ]
 
 
-def usage(begin_s=100, end_s=140):
+def usage():
     """Half of the processors at work in the run, none before and after; the disk busy for a quarter of the time."""
     return [
-        *samples("cpu", "user_percent", begin_s, 110, 0),
+        *samples("cpu", "user_percent", 100, 110, 0),
         *samples("cpu", "user_percent", 110, 130, 40),
-        *samples("cpu", "user_percent", 130, end_s, 0),
-        *samples("cpu", "system_percent", begin_s, 110, 0),
+        *samples("cpu", "user_percent", 130, 140, 0),
+        *samples("cpu", "system_percent", 100, 110, 0),
         *samples("cpu", "system_percent", 110, 130, 10),
-        *samples("cpu", "system_percent", 130, end_s, 0),
-        *samples("disk", "busy_percent", begin_s, end_s, 25, "disk"),
+        *samples("cpu", "system_percent", 130, 140, 0),
+        *samples("disk", "busy_percent", 100, 140, 25, "disk"),
     ]
 
 
