@@ -121,6 +121,8 @@ class Place:
         self.home = home
         self.disk = home / "disk"
         self.disk.mkdir()
+        self.media = f"{{disk: {{kind: directory, path: {self.disk}}}}}"
+        """An experiment's media: one, `disk`, in a directory."""
         root = home / "checkout"
         self.installation = Installation(
             root=root,

@@ -41,8 +41,7 @@ experiment: degree-order
 workloads: [{workloads}, {PARTITION}]
 datasets:
   - file: graph.txt
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)

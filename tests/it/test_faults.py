@@ -17,8 +17,7 @@ def two_trials(place):
     return place.experiment(f"""
 experiment: twice
 workloads: {{name: terasort, options: {{size: 1MB}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 repetitions: 2

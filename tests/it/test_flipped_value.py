@@ -33,8 +33,7 @@ experiment: flipped
 workloads: degree-distribution
 datasets:
   - {{make: brightkite, scale: 0.005}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)

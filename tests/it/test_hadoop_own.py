@@ -34,8 +34,7 @@ def test_testdfsio(place, variant):
     (record,) = place.verified(f"""
 experiment: own
 workloads: {{name: testdfsio, variant: {variant}, options: {{files: 2, file_size: 24MiB}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 {limits}""")
     assert record.dataset is None
     check_limits_of(record, limits)
@@ -75,8 +74,7 @@ def test_terasort(place):
     (record,) = place.verified(f"""
 experiment: tera
 workloads: {{name: terasort, options: {{size: 20MB}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {{mapreduce.job.reduces: 2}}
 {limits}""")
     check_limits_of(record, limits)
@@ -104,8 +102,7 @@ cache: warm
 
 @pytest.mark.long
 def test_sort_word_count_and_tera_validate(place):
-    media = f"media: {{disk: {{kind: directory, path: {place.disk}}}}}\nhadoop: {IN_ONE_CONTAINER}\n"
-    every = place.verified(EXAMPLES + media)
+    every = place.verified(f"{EXAMPLES}media: {place.media}\nhadoop: {IN_ONE_CONTAINER}\n")
     records = {(record.trial.workload.name, record.trial.workload.variant): record for record in every}
     check_random_sort(records["sort", "stock"])
     assert records["sort", "total-order"].outputs[0].summary["reducers"] == 3
@@ -150,8 +147,7 @@ def test_a_cluster_that_runs_out_of_memory_says_so_in_one_sentence(place):
     experiment = place.experiment(f"""
 experiment: greedy
 workloads: {{name: terasort, options: {{size: 300MB}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {GREEDY}
 memory: 2.2GiB
 """)
@@ -167,8 +163,7 @@ def test_a_bound_that_leaves_no_room_is_refused_before_anything_starts(place):
     experiment = place.experiment(f"""
 experiment: tight
 workloads: terasort
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 memory: 2GiB
 """)
     done = place.command(*assay_command("run", experiment, "--out", "run"), code=2)

@@ -35,8 +35,7 @@ def run_on_tables(place, workloads, load, read, datasets=""):
 experiment: tables
 workloads: {workloads}
 {datasets}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 store: hbase
 settings: small
 hbase: {{hbase.assay.load: {load}, hbase.assay.read: {read}}}

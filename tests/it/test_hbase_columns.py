@@ -14,8 +14,7 @@ def test_unused_columns_are_kept_apart_and_left_out(place, read):
     place.verified(f"""
 experiment: columns
 workloads: [{{name: k-means, options: {options}}}]
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 store: hbase
 settings: small-tuned
 profiles:

@@ -21,8 +21,7 @@ def run(place, nodes, size="2MB", hadoop="", hbase="", fault="none", code=0, sto
     experiment = place.experiment(f"""
 experiment: nodes
 workloads: {{name: word-frequency, options: {{size: {size}, files: 2}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 store: {store}
 cluster: {{nodes: {nodes}, memory_mb: 1536, vcores: 2}}
 replication: 2

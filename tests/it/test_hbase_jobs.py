@@ -22,8 +22,7 @@ EXPERIMENT = """
 experiment: tables
 workloads: [{workload}]
 {datasets}
-media:
-  disk: {{kind: directory, path: {disk}}}
+media: {media}
 store: {store}
 settings: small
 hadoop: {{{hadoop}}}
@@ -35,7 +34,7 @@ def run(place, workload, store, datasets="", hadoop="", hbase=""):
     """The one record of a workload on a store; its output is right, and its input lies where it should."""
     (record,) = place.verified(
         EXPERIMENT.format(
-            workload=workload, datasets=datasets, disk=place.disk, store=store, hadoop=hadoop, hbase=hbase
+            workload=workload, datasets=datasets, media=place.media, store=store, hadoop=hadoop, hbase=hbase
         )
     )
     landed = {(one.role, one.when): one for one in record.landed}
@@ -117,8 +116,9 @@ def test_a_table_is_compacted_where_that_is_waited_for(place, monkeypatch, compa
     monkeypatch.setattr(LoadedTwice, "sizes", {})
     monkeypatch.setattr(LoadedTwice, "told", [])
     experiment = place.experiment(EXPERIMENT.format(
-        workload="{name: word-frequency, options: {size: 2MB, files: 2}}", datasets="", disk=place.disk, store="hbase",
-        hadoop="", hbase=f"hbase.assay.load: bulk, hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
+        workload="{name: word-frequency, options: {size: 2MB, files: 2}}", datasets="", media=place.media,
+        store="hbase", hadoop="",
+        hbase=f"hbase.assay.load: bulk, hbase.assay.regions: 2, hbase.assay.compaction: {compaction}",
     ))  # fmt: skip
     assert place.run_in_this_process(experiment, "run").outcome is Outcome.PASS
     assert len(LoadedTwice.sizes) == 2

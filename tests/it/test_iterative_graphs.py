@@ -22,8 +22,7 @@ workloads:
   - {{name: k-core}}
   - {{name: label-propagation, options: {{iterations: 2}}}}
 datasets: {{file: graph.txt}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 probes: none

@@ -45,8 +45,7 @@ EXPERIMENT = """\
 experiment: own
 workloads:
 {entries}
-{datasets}media:
-  disk: {{kind: directory, path: {disk}}}
+{datasets}media: {media}
 hadoop: {{mapreduce.map.maxattempts: 1}}
 cache: warm
 probes: none
@@ -75,7 +74,7 @@ def own_job(place):
 def the_records(place, own_job, *entries):
     """Of an experiment of these workloads, at least one of which fails or is refused."""
     datasets = DATASETS if any("input: dataset" in one for one in entries) else ""
-    text = EXPERIMENT.format(entries="".join(entries), datasets=datasets, disk=place.disk)
+    text = EXPERIMENT.format(entries="".join(entries), datasets=datasets, media=place.media)
     (own_job / "my-job.yaml").write_text(text)
     place.assay("run", "my-job/my-job.yaml", "--out", "run", code=1)
     assert place.left_over() == []

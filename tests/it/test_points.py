@@ -19,8 +19,7 @@ workloads:
   - {{name: k-means, variant: tuned, options: {{file: points.csv, k: 4, iterations: 1}}}}
   - {{name: page-rank, variant: paper, options: {{scale: 9, edge_factor: 8, iterations: 1}}}}
   - {{name: page-rank, variant: tuned, options: {{file: edges.txt, tolerance: 0.5}}}}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 cache: warm
 hadoop: {IN_ONE_CONTAINER}
 """)

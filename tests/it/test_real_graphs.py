@@ -33,8 +33,7 @@ experiment: published
 workloads: [{workloads}]
 datasets:
   - file: {graph}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 probes: none

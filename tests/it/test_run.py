@@ -35,8 +35,7 @@ experiment: hand-written
 workloads: {workload}
 datasets:
   - file: graph.txt.gz
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 hadoop: {properties}
 """)
     place.assay("run", experiment, "--out", "run")

@@ -19,7 +19,7 @@ from tests.it.driving import assay_command, fill, wait_for
 pytestmark = pytest.mark.it
 
 EXECUTOR, DRIVER = "YarnCoarseGrainedExecutorBackend", "org.apache.spark.deploy.SparkSubmit"
-HEAD = "media: {{disk: {{kind: directory, path: {disk}}}}}\nsettings: small\ncluster: {{memory_mb: 3072, vcores: 2}}\n"
+HEAD = "settings: small\ncluster: {memory_mb: 3072, vcores: 2}\n"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,8 @@ experiment: engines
 workloads: {{name: word-count, options: {{size: 4MB, files: 1}}}}
 engine: [mapreduce, spark]
 hadoop: {{dfs.blocksize: 1m, mapreduce.job.reduces: 2}}
-{HEAD.format(disk=place.disk)}"""
+media: {place.media}
+{HEAD}"""
     said = place.assay("run", place.experiment(text), "--dry-run")
     assert "mapreduce gets of a node: 5 tasks of 480 MiB at once, and a master of 384 MiB" in said
     assert "spark gets of a node: 1 executor of 2688 MiB and 2 cores, and a master of 384 MiB" in said
@@ -69,7 +70,8 @@ workloads: {{name: word-count, options: {{size: 200MB}}}}
 engine: spark
 hadoop: {{dfs.blocksize: 4m}}
 spark: {{spark.executor.instances: 2, spark.executor.memory: 600m, spark.executor.cores: 1}}
-{HEAD.format(disk=place.disk)}""")
+media: {place.media}
+{HEAD}""")
 
 
 def javas(place, name):
@@ -146,7 +148,7 @@ def test_executors_on_two_nodes_shuffle_between_them(place):
 experiment: nodes
 workloads: {{name: terasort, options: {{size: 20MB}}}}
 engine: spark
-media: {{disk: {{kind: directory, path: {place.disk}}}}}
+media: {place.media}
 settings: small
 cluster: {{nodes: 2, network: gigabit, memory_mb: 2048, vcores: 1}}
 hadoop: {{dfs.blocksize: 4m, mapreduce.job.reduces: 2}}
@@ -210,7 +212,8 @@ engine: spark
 memory: 3GiB
 hadoop: {{dfs.blocksize: 1m}}
 spark: {{spark.submit.pyFiles: lengths.py, spark.executor.pyspark.memory: 512m}}
-{HEAD.format(disk=place.disk)}""")
+media: {place.media}
+{HEAD}""")
     (job,) = record.jobs
     assert (job.name, job.state) == ("app.py 1", "SUCCEEDED")
     assert job.counters["executors"] == {"added": 1, "lost": 0}
@@ -224,6 +227,7 @@ experiment: large
 workloads: {{name: word-count, options: {{size: 4MB}}}}
 engine: spark
 spark: {{spark.executor.memory: 8g}}
-{HEAD.format(disk=place.disk)}""")
+media: {place.media}
+{HEAD}""")
     said = place.command(*assay_command("run", experiment, "--dry-run"), code=2)
     assert "line 5: an executor takes 9024 MiB (spark.executor.memory 8192m and 819 MiB beside it" in said.stderr

@@ -15,15 +15,14 @@ OPTIONS = {
 }  # fmt: skip
 CLUSTER = """
 engine: spark
-media: {{disk: {{kind: directory, path: {disk}}}}}
 settings: small
-hadoop: {{mapreduce.job.reduces: 2}}
+hadoop: {mapreduce.job.reduces: 2}
 """
 
 
 def verified(place, text):
     """Run an experiment; all its trials finish, and all their outputs are right."""
-    return place.verified(text + CLUSTER.format(disk=place.disk))
+    return place.verified(f"{text}{CLUSTER}media: {place.media}\n")
 
 
 VARIANTS = [

@@ -22,8 +22,7 @@ def test_a_workload_runs_on_both_engines(place, name):
     experiment = f"""
 experiment: engines
 workloads: {WORKLOADS[name]}
-media:
-  disk: {{kind: directory, path: {place.disk}}}
+media: {place.media}
 engine: [mapreduce, tez]
 settings: small
 hadoop: {IN_ONE_CONTAINER}

@@ -37,7 +37,7 @@ workloads:
   - {{name: grep, options: {{directory: {place.home}/letters, pattern: "[β-ω]+"}}}}
   - degree-distribution
 datasets: {{file: graph.txt}}
-media: {{disk: {{kind: directory, path: {place.disk}}}}}
+media: {place.media}
 hadoop: {IN_ONE_CONTAINER}
 cache: warm
 """)
