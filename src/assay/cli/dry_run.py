@@ -175,7 +175,7 @@ def why_undecided(plan: Plan, budget_s: float | None = None) -> str:
 
     Within a budget of seconds the time that trials leave is used for repetitions.
     """
-    trials = [trial for trial in plan.trials if not (trial.warm_up or trial.varied)]
+    trials = [trial for trial in plan.trials if trial.is_repetition]
     combined = Counter(tuple(trial.factors.items()) for trial in trials)
     if budget_s is None and max(combined.values(), default=0) < 2:
         return (

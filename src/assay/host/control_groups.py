@@ -3,7 +3,7 @@
 Sources: cgroups(7), the kernel's admin-guide/cgroup-v1/cpuacct.rst and memory.rst, and admin-guide/cgroup-v2.rst.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -30,17 +30,10 @@ def group_of(node: NodeFiles, pid: int, controller: str) -> ControlGroup | None:
     A group of version 2 counts processor time whether or not the controller is handed down to it; memory only if it is.
     """
     with suppress(OSError, ValueError):
-        theirs, ours = (group_paths(node.read(PROC / process / "cgroup")) for process in (str(pid), "self"))
-        for mount in group_mounts(node.read(PROC / "self" / "mountinfo")):
-            name = controller if mount.file_system == "cgroup" else ""
-            if name and name not in mount.options.split(","):
-                continue
-            path, root = theirs.get(name), mount.root.rstrip("/")
-            if path is None or path == ours.get(name) or not path.startswith(root):
-                continue
-            directory = Path(mount.point) / path.removeprefix(root).strip("/")
-            node.names(directory)
-            return ControlGroup(1 if name else 2, directory)
+        for name, group in _entered(node, pid):
+            if name in {controller, ""}:
+                node.names(group.directory)
+                return group
     return None
 
 
@@ -48,14 +41,19 @@ def entered_groups(node: NodeFiles, pid: int) -> list[ControlGroup]:
     """List the groups, of all hierarchies, that a process is in and this process is not; version 1 comes first."""
     groups = []
     with suppress(OSError, ValueError):
-        theirs, ours = (group_paths(node.read(PROC / process / "cgroup")) for process in (str(pid), "self"))
-        for mount in group_mounts(node.read(PROC / "self" / "mountinfo")):
-            version, root = (1 if mount.file_system == "cgroup" else 2), mount.root.rstrip("/")
-            for name in mount.options.split(",") if version == 1 else [""]:
-                path = theirs.get(name)
-                if path is not None and path != ours.get(name) and path.startswith(root):
-                    groups.append(ControlGroup(version, Path(mount.point) / path.removeprefix(root).strip("/")))
+        groups.extend(group for _, group in _entered(node, pid))
     return groups
+
+
+def _entered(node: NodeFiles, pid: int) -> Iterator[tuple[str, ControlGroup]]:
+    """The same with the controller of each, which is '' in version 2."""
+    theirs, ours = (group_paths(node.read(PROC / process / "cgroup")) for process in (str(pid), "self"))
+    for mount in group_mounts(node.read(PROC / "self" / "mountinfo")):
+        version, root = (1 if mount.file_system == "cgroup" else 2), mount.root.rstrip("/")
+        for name in mount.options.split(",") if version == 1 else [""]:
+            path = theirs.get(name)
+            if path is not None and path != ours.get(name) and path.startswith(root):
+                yield name, ControlGroup(version, Path(mount.point) / path.removeprefix(root).strip("/"))
 
 
 def busy_s(node: NodeFiles, group: ControlGroup) -> float | None:

@@ -323,6 +323,11 @@ class Trial(Frozen):
         profiles = (str((medium.model_extra or {}).get("profile", "")) for medium in self.media)
         return any(way_of(profile)[1] for profile in profiles)
 
+    @property
+    def is_repetition(self) -> bool:
+        """Whether figures are to count it: it is no warm-up, and what is assumed of its drives is not varied."""
+        return not (self.warm_up or self.varied)
+
     @cached_property
     def factors(self) -> Mapping[str, str]:
         """The levels of this trial's factors, by the names that tables and reports use."""

@@ -282,7 +282,7 @@ def decisions(
     together = sum(len(draft.others_than_base) for draft in drafts)
     ran: dict[Levels, dict[str, bool]] = {}
     for levels, trials in Trials.of(summaries).by_levels.items():
-        planned = [summary for summary in trials if not (summary.trial.warm_up or summary.trial.varied)]
+        planned = [summary for summary in trials if summary.trial.is_repetition]
         if planned:
             factors = tuple(item for item in levels if item[0] != MACHINE)
             others, level = others_and_level(factors, factor, plan.base)

@@ -48,7 +48,7 @@ def fault_costs(
     grouped: dict[Levels, list[TrialSummary]] = {}
     for summary in summaries:
         factors = summary.trial.factors
-        if factors[FAULT] != NO_FAULT and not (summary.trial.warm_up or summary.trial.varied):
+        if factors[FAULT] != NO_FAULT and summary.trial.is_repetition:
             others = tuple((name, level) for name, level in factors.items() if name != FAULT)
             grouped.setdefault((*others, (FAULT, factors[FAULT])), []).append(summary)
     return [_cost(levels[-1][1], levels[:-1], grouped[levels], compared, times) for levels in by_levels(grouped)]

@@ -256,8 +256,7 @@ def prior_of(took: Iterable[TrialDuration], facts: Mapping[str, Fact], clusters:
         )
         for duration in took
         if duration.elapsed_s
-        and not duration.trial.warm_up
-        and not duration.trial.varied
+        and duration.trial.is_repetition
         and duration.trial.cluster.kind in clusters
         and all(name in duration.facts and duration.facts[name] == facts.get(name) for name in SAME_MACHINE)
     ]

@@ -85,8 +85,7 @@ def _could_count(summary: TrialSummary) -> bool:
 
 
 def _took_time(summary: TrialSummary) -> bool:
-    trial = summary.trial
-    ran = not trial.warm_up and not trial.varied and summary.source != "predicted"
+    ran = summary.trial.is_repetition and summary.source != "predicted"
     return ran and summary.status is Status.FINISHED and bool(summary.elapsed_s)
 
 

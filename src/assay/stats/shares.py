@@ -128,7 +128,7 @@ def _planned(plan: Plan) -> dict[Levels, list[Trial]]:
     """The trials that are to count, by all factors but the placement."""
     planned: dict[Levels, list[Trial]] = {}
     for trial in plan.trials:
-        if not (trial.warm_up or trial.varied):
+        if trial.is_repetition:
             others = tuple(item for item in trial.factors.items() if item[0] != PLACEMENT)
             planned.setdefault(others, []).append(trial)
     return planned

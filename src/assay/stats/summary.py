@@ -347,7 +347,7 @@ def _combined(summaries: Sequence[TrialSummary], placements: Sequence[str]) -> d
     """By combination, in the order of their ids, but for warm-ups and varied drives; placements as planned."""
     groups: dict[Levels, dict[str, list[TrialSummary]]] = {}
     for levels, trials in Trials.of(summaries).by_levels.items():
-        planned = [summary for summary in trials if not (summary.trial.warm_up or summary.trial.varied)]
+        planned = [summary for summary in trials if summary.trial.is_repetition]
         if planned:
             others = tuple(item for item in levels if item[0] != PLACEMENT)
             groups.setdefault(others, {})[dict(levels)[PLACEMENT]] = sorted(planned, key=attrgetter("id"))
