@@ -22,6 +22,7 @@ from assay.model.section import RunView
 from assay.model.trial import MediumSpec, Placement, Plan, SettingsSpec, Trial, WorkloadSpec
 from assay.model.trial_summary import MeasuredRun
 from assay.plan.make import read_experiment
+from assay.record.folder import RunFolder
 from assay.stats.trial_summary import summarise
 
 STAGES = (Stage(name="map", tasks=2), Stage(name="reduce", tasks=1))
@@ -148,3 +149,10 @@ def series_of(samples):
         times.append(one.time_ms)
         values.append(one.value)
     return series
+
+
+def a_folder(path, plan):
+    """A run's folder that has its plan, and no record yet."""
+    folder = RunFolder(path)
+    folder.create(plan)
+    return folder

@@ -22,6 +22,7 @@ from benchmarks.aloja import (
 
 from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
+from tests.builders import a_folder
 from tests.stats.terasort import terasort_run
 
 SORT = Forecast(
@@ -132,8 +133,7 @@ def test_a_forecast_that_is_not_committed_does_not_count(tmp_path):
 def finished(tmp_path):
     """A run of TeraSort."""
     plan, records = terasort_run()
-    folder = RunFolder(tmp_path / "aloja")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "aloja", plan)
     for record in records:
         folder.write(TrialResult(record=record))
     return folder

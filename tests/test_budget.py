@@ -5,24 +5,12 @@ from itertools import count
 
 import pytest
 
-from assay.model.progress import Silent
 from assay.model.trial import ZERO_DELAY, ResourceEstimate
-from assay.record.folder import RunFolder
 from assay.run.loop import execute, repeat
 from assay.run.schedule import Budget, RepetitionSchedule
 from assay_extras.testing.fakes import Script, fake_setup
-from tests.builders import a_plan, a_trial
-
-
-class Watching(Silent):
-    def __init__(self):
-        self.began = []
-
-    def trial_begins(self, trial, number, total):
-        self.began.append(trial)
-
-    def trial_ends(self, record):
-        pass
+from tests.builders import a_folder, a_plan, a_trial
+from tests.watching import Watcher
 
 
 class Clock:
@@ -60,15 +48,14 @@ def rounds_of(plan):
 @pytest.fixture
 def run(tmp_path):
     plan = a_plan(*(a_trial(number, medium=medium) for number, medium in enumerate(["hdd", "ssd"], 1)))
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     return plan, folder
 
 
 def test_no_trial_begins_that_is_not_expected_to_end_in_time(run):
     plan, folder = run
     clock = Clock(10)
-    watch = Watching()
+    watch = Watcher()
     assert not execute(plan, folder, parts_of(clock), watch, budget_of(15, plan, clock))
     assert [trial.id for trial in watch.began] == [plan.trials[0].id]
     assert execute(plan, folder, parts_of(clock), watch, budget_of(15, plan, clock))
@@ -78,7 +65,7 @@ def test_no_trial_begins_that_is_not_expected_to_end_in_time(run):
 def test_what_is_left_of_the_time_is_used_for_whole_rounds(run):
     plan, folder = run
     clock = Clock(10)
-    watch = Watching()
+    watch = Watcher()
     budget = budget_of(75, plan, clock)
     assert execute(plan, folder, parts_of(clock), watch, budget)
     assert repeat(rounds_of(plan), folder, parts_of(clock), watch, budget) == 4
@@ -93,9 +80,9 @@ def test_a_run_that_goes_on_with_more_time_goes_on_counting(run):
     plan, folder = run
     clock = Clock(10)
     parts = parts_of(clock)
-    execute(plan, folder, parts, Watching())
+    execute(plan, folder, parts, Watcher())
     for _ in range(2):
-        assert repeat(rounds_of(plan), folder, parts, Watching(), budget_of(25, plan, clock)) == 2
+        assert repeat(rounds_of(plan), folder, parts, Watcher(), budget_of(25, plan, clock)) == 2
     assert [trial.repetition for trial in folder.plan().trials] == [1, 1, 2, 2, 3, 3]
 
 
@@ -122,8 +109,7 @@ def there_and_back(repetition):
 )
 def test_where_no_whole_round_fits_what_is_compared_is_repeated_without_the_baseline(tmp_path, seconds, media):
     plan = a_plan(*there_and_back(1))
-    folder, clock, watch = RunFolder(tmp_path / "run"), Clock(10), Watching()
-    folder.create(plan)
+    folder, clock, watch = a_folder(tmp_path / "run", plan), Clock(10), Watcher()
     budget = budget_of(seconds, plan, clock)
     assert execute(plan, folder, parts_of(clock), watch, budget)
     schedule = RepetitionSchedule(plan, map(there_and_back, count(2)), lambda _: ())

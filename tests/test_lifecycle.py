@@ -17,14 +17,14 @@ from assay.model.progress import Silent
 from assay.model.record import Status
 from assay.model.registry import ENGINES, STORES
 from assay.model.trial import Landed, MediumSpec, Placement, ResourceEstimate, SettingsSpec, Trial
-from assay.record.folder import RunFolder
 from assay.run.loop import execute
 from assay.run.needs import check_needs
 from assay.stats.trial_doubts import refuse_elsewhere, unseen
 from assay.trial import run_trial
 from assay.trial_parts import Remembered, TrialParts
 from assay_extras.testing.fakes import FakeInput, FakeMedium, FakePlatform, FakeProbe, FakeWorkload, Script, fake_setup
-from tests.builders import a_job, a_plan, a_trial
+from tests.builders import a_folder, a_job, a_plan, a_trial
+from tests.watching import Watcher
 
 WHOLE_LIFE = [
     "prepare dataset",
@@ -52,19 +52,6 @@ WHOLE_LIFE = [
 # What fails in these is a doubt, and the trial goes on.
 PROBING = [step for step in WHOLE_LIFE if "probe" in step or step.startswith("mark ")]
 CLOSING = ["stop cluster", "detach medium"]
-
-
-class Watcher(Silent):
-    """Counts the trials of a plan."""
-
-    def __init__(self):
-        self.began, self.ended = [], []
-
-    def trial_begins(self, trial, number, total):
-        self.began.append(trial.id)
-
-    def trial_ends(self, record):
-        self.ended.append(record.trial.id)
 
 
 def beats(record):
@@ -279,8 +266,7 @@ def test_a_wrong_answer_fails():
 
 def test_an_interrupt_stops_everything_and_resume_runs_only_the_rest(tmp_path):
     plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     first = Script()
     second = Script(fail_at="run answer", fail_with=KeyboardInterrupt())
     watcher = Watcher()
@@ -292,7 +278,8 @@ def test_an_interrupt_stops_everything_and_resume_runs_only_the_rest(tmp_path):
     assert folder.finished() == {plan.trials[0].id}
     again = Watcher()
     execute(plan, folder, scripted(Script()), again)
-    assert again.began == again.ended == [plan.trials[1].id, plan.trials[2].id]
+    for trials in (again.began, again.ended):
+        assert [trial.id for trial in trials] == [plan.trials[1].id, plan.trials[2].id]
     records, damaged = folder.records()
     assert [record.outcome for record in records] == [Outcome.PASS] * 3
     assert not damaged
@@ -300,14 +287,13 @@ def test_an_interrupt_stops_everything_and_resume_runs_only_the_rest(tmp_path):
 
 def test_a_failed_trial_is_recorded_and_the_next_one_runs(tmp_path):
     plan = a_plan(a_trial(1), a_trial(2, medium="memory"))
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     failing = Script(fail_at="run answer", fail_with=AssayError("the DataNode died"))
     watcher = Watcher()
     execute(plan, folder, lambda trial: scripted(failing if trial is plan.trials[0] else Script())(trial), watcher)
     records, _ = folder.records()
     assert [record.error for record in records] == ["the DataNode died", None]
-    assert watcher.ended == [trial.id for trial in plan.trials]
+    assert [trial.id for trial in watcher.ended] == [trial.id for trial in plan.trials]
 
 
 @pytest.mark.parametrize(
@@ -320,8 +306,7 @@ def test_a_failed_trial_is_recorded_and_the_next_one_runs(tmp_path):
 )
 def test_a_run_whose_first_trials_fail_alike_on_different_placements_stops(tmp_path, errors, ran):
     plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     scripts = {
         trial.id: Script(fail_at="run answer", fail_with=AssayError(error))
         for trial, error in zip(plan.trials, errors, strict=False)
@@ -337,8 +322,7 @@ def test_a_run_that_varies_more_than_the_placement_goes_on(tmp_path):
     first, second = a_trial(1), a_trial(2, medium="memory")
     other = a_trial(3, medium="memory", workload="terasort")
     plan = a_plan(first, second, other)
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     execute(plan, folder, scripted(Script(fail_at="run answer")), Watcher())
     assert len(folder.finished()) == 3
 
@@ -363,8 +347,7 @@ def test_a_failure_at_a_budget_of_the_page_cache_has_its_cause():
 
 def test_a_trial_that_fails_when_a_login_has_ended_has_no_record_and_the_run_stops(tmp_path, monkeypatch):
     plan = a_plan(a_trial(1), a_trial(2, medium="memory"), a_trial(3, medium="other"))
-    folder = RunFolder(tmp_path / "run")
-    folder.create(plan)
+    folder = a_folder(tmp_path / "run", plan)
     failing = Script(fail_at="run answer", fail_with=AssayError("no valid credentials"))
     login = iter([None, None, "the ticket has expired"])
     monkeypatch.setattr(FakePlatform, "blocking_problem", lambda _: next(login))

@@ -203,7 +203,7 @@ from assay.record.folder import RunFolder
 from assay.run.loop import execute
 from assay_extras.testing.fakes import Script, fake_setup
 from tests.builders import a_plan, a_trial
-from tests.test_lifecycle import Watcher
+from tests.watching import Watcher
 
 assert locale.getencoding() not in ("UTF-8", "utf-8"), locale.getencoding()
 

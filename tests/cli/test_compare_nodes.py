@@ -18,7 +18,7 @@ from assay.model.result import TrialResult
 from assay.record.folder import RunFolder
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.one_node import NodePart
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 
 
 @pytest.fixture
@@ -218,8 +218,7 @@ def test_the_last_line_says_what_to_do(done):
 @pytest.mark.slow
 def test_jobs_that_share_no_node_can_t_be_compared(tmp_path):
     trials = [a_trial(1), a_trial(2)]
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(*trials))
+    run = a_folder(tmp_path / "run", a_plan(*trials))
     for number, trial in enumerate(trials):
         attempts = [
             MapReduceAttempt(

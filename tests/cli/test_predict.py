@@ -17,7 +17,7 @@ from assay.model.trial import MediumSpec
 from assay.record.demands import read_demands
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 from tests.predict.made_logs import a_log, write_run
 
 pytestmark = pytest.mark.skipif(Emulator(find_installation()).missing() is not None, reason="the emulator is not built")
@@ -120,8 +120,7 @@ def test_a_medium_of_the_run_is_predicted_as_it_is_there(tmp_path):
         MediumSpec(name="ssd", kind="emulated", profile="intel-s4500-960gb", slowdown=1, shared_by=1.9),
     ]
     trials = [a_trial(number, spec.name).model_copy(update={"media": (spec,)}) for number, spec in enumerate(media, 1)]
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan(*trials))
+    folder = a_folder(tmp_path / "run", a_plan(*trials))
     for trial in trials:
         folder.write(TrialResult(a_record(trial), requests=[a_log(9, trial.media[0].name)]))
     first, *_ = assay("predict", folder.path, "--media", "ssd").splitlines()

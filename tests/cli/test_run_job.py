@@ -25,8 +25,7 @@ from assay.plan.job_experiment import TRIALS
 from assay.plan.make import plan_and_more
 from assay.plan.shares import share_of
 from assay.plan.source import ExperimentSource
-from assay.record.folder import RunFolder
-from tests.builders import a_job, a_record, totals
+from tests.builders import a_folder, a_job, a_record, totals
 from tests.serving import serving
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -413,8 +412,7 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
         if experiment.stem.endswith("-computing"):
             (trial,) = plan_of(experiment).trials
             assert [medium.model_extra["profile"] for medium in trial.media] == ["null"]
-            folder = RunFolder(out)
-            folder.create(plan_of(experiment))
+            folder = a_folder(out, plan_of(experiment))
             # Three tasks, 6 s with their starts, for 0.06 GB: 100 s a GB.
             counters = {COUNTERS: {"CPU_MILLISECONDS": 3000}, FILE_SYSTEM: {"HDFS_BYTES_READ": 60_000_000}}
             job = a_job().model_copy(update={"counters": counters})

@@ -16,20 +16,13 @@ from assay.model.errors import AssayError
 from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
 from assay_extras.testing.fake_hadoop import FakeStore, Script
+from tests.watching import Watcher
 
 REPORT = {
     "schema": 1, "workload": "triangles", "variant": "paper", "succeeded": True, "error": None,
     "settings": {"mapreduce.job.reduces": "2"}, "jobs": [{"name": "triads", "id": "job_1_0001"}],
     "result": {"triangles": 7},
 }  # fmt: skip
-
-
-class Listener(Silent):
-    def __init__(self):
-        self.details = []
-
-    def detail(self, text):
-        self.details.append(text)
 
 
 @pytest.fixture
@@ -68,7 +61,7 @@ def test_an_engines_own_properties_go_with_each_of_its_jobs_beneath_theirs(engin
 
 def test_a_launch_is_a_hadoop_jar_command_and_its_report(engine_with, tmp_path):
     engine = engine_with(f"cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ\necho 'assay: job 1/3 triads'; echo noise")
-    listener = Listener()
+    listener = Watcher()
     report = engine.run(LAUNCH, listener)
     words = (tmp_path / "arguments").read_text().split()
     assert words[:-1] == ["jar", "/jobs.jar", "triangles", "-Da.b=c", "/in", "/out", "--x", "1", "--report"]
@@ -103,7 +96,7 @@ def test_further_jars_are_on_the_clients_class_path_and_go_with_jobs_to_nodes_th
 
 
 def test_progress_lines_are_passed_on_as_they_come(engine_with):
-    listener = Listener()
+    listener = Watcher()
     body = f"echo 'assay: job 1/3 triads'; sleep 0.3; echo noise; cat >\"$report\" <<'J'\n{json.dumps(REPORT)}\nJ"
     engine_with(body).run(LAUNCH, listener)
     assert listener.details == ["job 1/3 triads"]

@@ -14,6 +14,7 @@ from assay.model.progress import Silent
 from assay.model.running_cluster import RunningCluster
 from assay_extras.testing.fake_hadoop import FakeStore, Script
 from tests.serving import serving
+from tests.watching import Watcher
 
 # As Hadoop 3.4.2 prints it, of a program that runs two jobs.
 OUTPUT = """\
@@ -34,14 +35,6 @@ def configured(path, _query):
     properties = [{"name": "mapreduce.job.reduces", "value": "3"}, {"name": "java.home", "value": "/x"}]
     conf = {"conf": {"path": "/job.xml", "property": properties}}
     return conf if path.endswith("/conf") else {"job": {"id": "x"}}
-
-
-class Listener(Silent):
-    def __init__(self):
-        self.details = []
-
-    def detail(self, text):
-        self.details.append(text)
 
 
 @pytest.fixture
@@ -77,7 +70,7 @@ def engine_with(tmp_path, monkeypatch, history_url):
 
 
 def test_a_main_class_is_run_with_its_jar_and_its_jobs_and_files_are_found(engine_with, tmp_path):
-    listener = Listener()
+    listener = Watcher()
     engine = engine_with(f'cat {tmp_path}/output >&2; sleep 0.2; echo "rate 7" >"${{@: -1}}"')
     report = engine.run_program(PROGRAM, listener)
     called = (tmp_path / "calls").read_text().split()

@@ -23,6 +23,7 @@ from assay.model.registry import ENGINES
 from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay.platform.configuration import to_xml
 from assay_extras.testing.fake_hadoop import FakeStore, Script
+from tests.watching import Watcher
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "spark"
 CLIENT = FIXTURES / "client"
@@ -36,14 +37,6 @@ OWN = {
     "spark.driver.host": "127.0.0.1", "spark.yarn.jars": "local:/parts/spark/lib/*",
     "yarn.nodemanager.resource.memory-mb": "4096", "yarn.nodemanager.resource.cpu-vcores": "4",
 }  # fmt: skip
-
-
-class Listener(Silent):
-    def __init__(self):
-        self.details = []
-
-    def detail(self, text):
-        self.details.append(text)
 
 
 @pytest.fixture
@@ -93,7 +86,7 @@ def conf(tmp_path):
 
 
 def test_a_launch_reads_its_application_from_the_drivers_report_and_tells_its_progress(engine_with):
-    told, listener = [], Listener()
+    told, listener = [], Watcher()
     report = engine_with(WELL, progressed=told.append).run(COUNT, listener)
     assert report.jobs == (JobReference(name="word-count-rdd", id=APPLICATION),)
     assert report.result == {"words": 14000, "distinct_words": 2005}

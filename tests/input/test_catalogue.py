@@ -17,6 +17,7 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.progress import Silent
 from tests.serving import running
+from tests.watching import Watcher
 
 EDGES = b"# both directions\n0\t1\n1\t0\n1\t2\n2\t1\n0\t2\n2\t0\n"
 
@@ -56,22 +57,12 @@ def opened(cache: Path, mirror: str) -> PublishedGraph:
     return dataset
 
 
-class Told(Silent):
-    """Remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.details: list[str] = []
-
-    def detail(self, text: str) -> None:
-        self.details.append(text)
-
-
 @pytest.mark.usefixtures("triangle")
 def test_downloads_once_with_progress_and_checks(site: Path, server: str, tmp_path: Path) -> None:
     (site / "loc-brightkite_edges.txt.gz").write_bytes(gzip.compress(EDGES))
-    dataset, told = opened(tmp_path / "cache", server), Told()
-    staged = dataset.file(told)
-    assert any("downloaded" in detail for detail in told.details)
+    dataset, watcher = opened(tmp_path / "cache", server), Watcher()
+    staged = dataset.file(watcher)
+    assert any("downloaded" in detail for detail in watcher.details)
     assert staged.name == "loc-brightkite_edges.txt.gz"
     assert not staged.canonical
     (site / "loc-brightkite_edges.txt.gz").unlink()

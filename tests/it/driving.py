@@ -25,12 +25,11 @@ from assay.host.listening import listeners
 from assay.host.processes import MARK
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
-from assay.model.progress import Silent
 from assay.model.record import Record, Status
-from assay.model.trial import Trial
 from assay.record.folder import RunFolder
 from assay.run.loop import execute
-from tests.builders import make_plan
+from tests.builders import a_folder, make_plan
+from tests.watching import Watcher
 
 ROOT = Path(__file__).parents[2]
 HADOOP = ROOT / ".assay" / "hadoop"
@@ -42,16 +41,6 @@ TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
 DATANODE, MASTER = "-Dproc_datanode", "MRAppMaster"
 # Where a job's tasks are not what is tested, they run inside its master: two JVMs fewer per job.
 IN_ONE_CONTAINER = "{mapreduce.job.ubertask.enable: true}"
-
-
-class Unwatched(Silent):
-    """Nobody watches the plan."""
-
-    def trial_begins(self, trial: Trial, number: int, total: int) -> None:
-        pass
-
-    def trial_ends(self, record: Record) -> None:
-        pass
 
 
 class Started:
@@ -198,9 +187,8 @@ class Place:
     def run_in_this_process(self, experiment: str, run: str) -> Record:
         """The one record of an experiment that runs here, where a test may have put other kinds in place of Assay's."""
         plan = make_plan(self.home / experiment, vocabulary(self.installation))
-        folder = RunFolder(self.home / run)
-        folder.create(plan)
-        execute(plan, folder, partial(open_trial, installation=self.installation), Unwatched())
+        folder = a_folder(self.home / run, plan)
+        execute(plan, folder, partial(open_trial, installation=self.installation), Watcher())
         (record,) = self.records(run)
         return record
 

@@ -8,12 +8,12 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import AssayError
 from assay.model.installed import stack_of
 from assay.model.layout import Layout
-from assay.model.progress import Silent
 from assay.model.service import NodeContext
 from assay.node.local import LocalNode
 from assay.platform import startup
 from assay.platform.distribution import Distribution, Java, Starts
 from assay.platform.startup import Host, Startup
+from tests.watching import Watcher
 
 # In place of Java: each role says its line and stays, until it is ended.
 JAVA = """\
@@ -34,14 +34,6 @@ exec sleep 60
 
 def a_context(home):
     return NodeContext(EmbeddedSpec(), Layout(neutral=home), "127.0.0.1", "127.0.0.1")
-
-
-class Telling(Silent):
-    def __init__(self):
-        self.told = []
-
-    def detail(self, text):
-        self.told.append(text)
 
 
 @pytest.fixture
@@ -65,12 +57,12 @@ def attempt(tmp_path, monkeypatch):
             classpath=("/lib/*",),
         )  # fmt: skip
         addresses = {name: daemon.role for daemon in daemons for name in daemon.ports}
-        progress = Telling()
+        progress = Watcher()
         kind(
             hosts, distribution, Starts(name="stock"), addresses, {"PATH": "/usr/bin:/bin"}, started,
             progress,
         ).run(daemons)  # fmt: skip
-        return progress.told, asked
+        return progress.details, asked
 
     yield start
     for daemon in started:

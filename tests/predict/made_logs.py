@@ -4,8 +4,7 @@ import numpy as np
 
 from assay.model.result import TrialResult
 from assay.model.signature import Requests
-from assay.record.folder import RunFolder
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 
 MS = 1_000_000
 
@@ -24,8 +23,7 @@ def a_log(busy_s, medium="disk", roles=("input",), dropped=0):
 def write_run(path, *logs, seconds=(10.0, 10.2), attempts=(), **changes):
     """A run folder with a trial for each time, all of which have these logs and attempts."""
     trials = [a_trial(number, repetition=number) for number in range(1, len(seconds) + 1)]
-    folder = RunFolder(path)
-    folder.create(a_plan(*trials))
+    folder = a_folder(path, a_plan(*trials))
     for trial, elapsed_s in zip(trials, seconds, strict=True):
         folder.write(TrialResult(a_record(trial, elapsed_s, **changes), attempts=attempts, requests=logs))
     return folder

@@ -13,8 +13,7 @@ from assay.model.result import TrialResult
 from assay.model.trial import MediumSpec
 from assay.predict.drives import demands_on
 from assay.predict.replay import RECORD
-from assay.record.folder import RunFolder
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 from tests.predict.made_logs import a_log, write_run
 
 
@@ -122,8 +121,7 @@ def run_on(path, *options):
         for number, fields in enumerate(options)
     )
     trial = a_trial().model_copy(update={"media": media})
-    folder = RunFolder(path)
-    folder.create(a_plan(trial))
+    folder = a_folder(path, a_plan(trial))
     folder.write(TrialResult(a_record(trial), requests=[a_log(5)]))
     return folder
 
@@ -187,8 +185,7 @@ def test_what_can_not_be_predicted_is_one_sentence_before_anything_is_replayed(r
 
 def test_without_a_log_that_was_to_be_kept_the_probe_is_named(tmp_path):
     trial = a_trial().model_copy(update={"keep_requests": True})
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan(trial))
+    folder = a_folder(tmp_path / "run", a_plan(trial))
     folder.write(TrialResult(a_record(trial)))
     with pytest.raises(BadInputError, match="no log of the requests.*; the probe block-trace sees them"):
         demands(folder, replay=no_replay)

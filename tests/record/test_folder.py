@@ -15,13 +15,12 @@ from assay.model.result import TrialResult
 from assay.record.folder import RunFolder, write_rows
 from assay.report.analysis import analyse, read_run
 from assay.report.page import run_page
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 
 
 @pytest.fixture
 def folder(tmp_path):
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(a_trial(1), a_trial(2, medium="memory")))
+    run = a_folder(tmp_path / "run", a_plan(a_trial(1), a_trial(2, medium="memory")))
     return run
 
 

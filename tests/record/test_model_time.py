@@ -13,7 +13,7 @@ from assay.model.signature import Access, PhaseUse, Signature
 from assay.model.trial import WorkloadSpec
 from assay.record.folder import RunFolder
 from assay.record.model_time import ModelClock, in_model_time
-from tests.builders import a_plan, a_record, a_trial, device_reports
+from tests.builders import a_folder, a_plan, a_record, a_trial, device_reports
 
 WALL_MS = 1_000_000
 
@@ -67,8 +67,7 @@ def test_it_is_done_once():
 
 
 def test_the_folder_keeps_the_clock_and_gives_the_models_time(tmp_path):
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan())
+    folder = a_folder(tmp_path / "run", a_plan())
     wall = dilated()
     access = Access(
         job="j",

@@ -14,7 +14,7 @@ from assay.record.folder import Damaged, RunFolder
 from assay.record.reading import Unreadable, whole_record
 from assay.record.scale_rules import RULES_VERSION
 from assay.stats.duration_history import read_history
-from tests.builders import a_plan, a_record, a_trial, device_reports
+from tests.builders import a_folder, a_plan, a_record, a_trial, device_reports
 
 AMOUNT = Amount(probe="energy", subject="cpu", series="energy_j", part="run", value=3.5)
 
@@ -53,8 +53,7 @@ def test_what_is_no_record_is_refused_with_the_reason(text, reason):
 
 
 def test_a_plan_of_an_older_schema_is_refused_with_the_reason(tmp_path):
-    run = RunFolder(tmp_path)
-    run.create(a_plan())
+    run = a_folder(tmp_path, a_plan())
     file = tmp_path / "plan.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "schema_version": 1}))
     with pytest.raises(BadInputError, match="schema_version is 1, this Assay reads 5"):
@@ -100,8 +99,7 @@ def test_a_record_that_is_not_the_plans_is_left_out_with_the_reason(tmp_path):
 
 @pytest.fixture
 def written(tmp_path):
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(a_trial(1), a_trial(2)))
+    run = a_folder(tmp_path / "run", a_plan(a_trial(1), a_trial(2)))
     run.write(TrialResult(a_record(a_trial(1)), [], []))
     run.write(TrialResult(a_record(a_trial(2)), [], []))
     return run

@@ -29,7 +29,7 @@ from assay.record.scale_rules import (
 )
 from assay.stats.sample import is_struck_out, is_valid
 from assay.stats.trial_summary import summarise
-from tests.builders import a_plan, a_record, a_trial, device_reports
+from tests.builders import a_folder, a_plan, a_record, a_trial, device_reports
 
 
 def link(sent, seconds, rate):
@@ -215,8 +215,7 @@ def test_a_record_that_is_read_is_judged_anew(tmp_path):
     """It was written with a verdict and a doubt of earlier rules, which do not count any more."""
     failed = ScaleCheck(id=CheckId.LINKS, value=0.1, limit=0.05, passed=False, detail="")
     old = report(links={"w": link(90, 2.0, 50.0)}).model_copy(update={"checks": (failed,), "rules": 1})
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan(a_trial()))
+    folder = a_folder(tmp_path / "run", a_plan(a_trial()))
     record = a_record(a_trial(), scale=old, doubts=tuple(scale_doubts(old)))
     folder.write(TrialResult(record, [], [], [], None, b""))
     (read,), _ = RunFolder(tmp_path / "run").records()

@@ -8,10 +8,9 @@ import pytest
 
 from assay.model.record import Amount
 from assay.model.result import TrialResult
-from assay.record.folder import RunFolder
 from assay.record.summaries import FILE, keep_summary, read_summaries
 from assay.stats.trial_summary import summarise
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 
 FIRST, SECOND, THIRD = (a_trial(number) for number in (1, 2, 3))
 SECONDS = {FIRST.id: 10.0, SECOND.id: 20.0, THIRD.id: 30.0}
@@ -19,8 +18,7 @@ SECONDS = {FIRST.id: 10.0, SECOND.id: 20.0, THIRD.id: 30.0}
 
 @pytest.fixture
 def folder(tmp_path):
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(SECOND, FIRST, THIRD))
+    run = a_folder(tmp_path / "run", a_plan(SECOND, FIRST, THIRD))
     for trial in (FIRST, SECOND, THIRD):
         run.write(TrialResult(a_record(trial, SECONDS[trial.id]), [], []))
     return run

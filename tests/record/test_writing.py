@@ -9,9 +9,9 @@ from assay.model.base import json_text
 from assay.model.record import Amount, Sample, Status, Step, StoredOutput, totals
 from assay.model.result import TrialResult
 from assay.model.signature import Signature, TracedMedium
-from assay.record.folder import RunFolder, read_table
+from assay.record.folder import read_table
 from assay.record.writing import readable_text
-from tests.builders import a_job, a_plan, a_record, device_reports
+from tests.builders import a_folder, a_job, a_plan, a_record, device_reports
 
 STRAYS = [math.nan, math.inf, -math.inf, 2**63, -(10**30)]
 
@@ -22,8 +22,7 @@ def an_amount(value, series="busy_s"):
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan())
+    folder = a_folder(tmp_path / "run", a_plan())
     return folder
 
 

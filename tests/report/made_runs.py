@@ -4,10 +4,9 @@ import random
 from pathlib import Path
 
 from assay.model.trial import ZERO_DELAY, SettingsSpec
-from assay.record.folder import RunFolder
 from assay.report.analysis import RunData, analyse, ids_shown
 from assay.report.page import run_page
-from tests.builders import a_job, a_measured_run, a_plan, a_record, a_trial, summaries, with_facts
+from tests.builders import a_folder, a_job, a_measured_run, a_plan, a_record, a_trial, summaries, with_facts
 
 TIMES = {"hdd": 60.0, "ssd": 40.0, "memory": 39.0, ZERO_DELAY: 37.0}
 DRIVES = {
@@ -74,8 +73,7 @@ def two_jobs(record):
 
 def write_run(folder, plan, records):
     """Only what a report reads of a trial without probes, without the care that a real run takes."""
-    run = RunFolder(Path(folder))
-    run.create(plan)
+    run = a_folder(Path(folder), plan)
     for record in records:
         place = run.path / "trials" / record.trial.id
         place.mkdir()

@@ -32,7 +32,7 @@ from assay.report.page import run_page
 from assay.report.values import trial_values
 from assay.stats.summary import rows_of
 from assay.stats.trial_summary import summaries_of, summarise
-from tests.builders import a_measured_run, a_plan, a_record, a_trial, device_reports, summaries
+from tests.builders import a_folder, a_measured_run, a_plan, a_record, a_trial, device_reports, summaries
 from tests.golden.making import RUNS
 from tests.report.made_runs import decided_run, made_run, made_trials, write_run
 
@@ -124,8 +124,7 @@ def test_a_record_that_was_damaged_unseen_and_is_not_shown_is_left_out_of_the_do
 
 
 def test_a_plan_without_trials_read_is_no_error(tmp_path):
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan())
+    folder = a_folder(tmp_path / "run", a_plan())
     assert "1 of 1 planned trials are not in this report" in run_page(
         read_run(folder), analyse(a_measured_run(folder.plan(), []))
     )

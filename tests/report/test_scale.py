@@ -16,7 +16,7 @@ from assay.report.markdown import markdown
 from assay.report.page import run_page
 from assay.report.scale import scale_columns
 from assay.report.terminal import print_report, print_sections
-from tests.builders import a_plan, a_record, a_trial, summaries
+from tests.builders import a_folder, a_plan, a_record, a_trial, summaries
 
 
 def check(*, passed):
@@ -35,8 +35,7 @@ def run(tmp_path, request):
     scale = ScaleReport(dilation=4, checks=(check(passed=request.param),))
     trial = a_trial()
     trial = trial.model_copy(update={"cluster": trial.cluster.model_copy(update={"nodes": 3, "dilation": 4})})
-    folder = RunFolder(tmp_path / "run")
-    folder.create(a_plan(trial))
+    folder = a_folder(tmp_path / "run", a_plan(trial))
     folder.write(TrialResult(a_record(trial, scale=scale), [], [], [], None, b""))
     return read_run(RunFolder(tmp_path / "run"))
 

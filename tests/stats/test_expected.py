@@ -6,10 +6,9 @@ from assay.model.doubt import Outcome
 from assay.model.record import Status
 from assay.model.result import TrialResult
 from assay.model.trial import SettingsSpec, WorkloadSpec
-from assay.record.folder import RunFolder
 from assay.stats import duration_history
 from assay.stats.duration_history import Expected, read_history
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 
 
 def with_settings(trial, **properties):
@@ -34,8 +33,7 @@ def test_another_medium_dataset_or_option_is_no_likeness():
 
 def test_times_are_read_from_the_records_of_a_folder_of_runs(tmp_path, monkeypatch):
     for name in ("one", "two"):
-        folder = RunFolder(tmp_path / name)
-        folder.create(a_plan())
+        folder = a_folder(tmp_path / name, a_plan())
         folder.write(TrialResult(record=a_record()))
         folder.write(TrialResult(record=a_record(a_trial(2, medium="ssd"))))
     failed = a_record(a_trial(3)).model_copy(update={"status": Status.FAILED})
@@ -61,8 +59,7 @@ def test_what_is_no_record_is_named_and_left_out(tmp_path, content):
 
 
 def test_a_wrong_output_has_no_time_that_counts(tmp_path):
-    folder = RunFolder(tmp_path / "one")
-    folder.create(a_plan())
+    folder = a_folder(tmp_path / "one", a_plan())
     folder.write(TrialResult(record=a_record(outcome=Outcome.FAIL)))
     (took,) = read_history(tmp_path).durations
     assert (took.seconds, took.elapsed_s) == (12.5, None)

@@ -16,7 +16,7 @@ from assay.model.result import TrialResult
 from assay.model.scale import ScaleReport
 from assay.model.task import TaskAttempt, TaskPhases
 from assay.record.folder import RunFolder
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_folder, a_plan, a_record, a_trial
 from tests.stats.attempts import an_attempt
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "read-a-run.ipynb"
@@ -25,8 +25,7 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "how-to" / "read-a-run.ipynb"
 @pytest.fixture
 def folder(tmp_path):
     trials = [a_trial(1), a_trial(2, medium="memory")]
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(*trials))
+    run = a_folder(tmp_path / "run", a_plan(*trials))
     for place, trial in enumerate(trials):
         samples = [
             Sample(probe="cpu", series="user_percent", time_ms=500 * at, value=10.0 * at + place) for at in range(3)
@@ -76,8 +75,7 @@ def test_engines_may_type_a_column_differently_and_all_have_their_columns(tmp_pa
     kinds = {"own": EngineKind(open=None, attempt=Own, log=OwnPhases), "mapreduce": ENGINES["mapreduce"]}
     monkeypatch.setattr("assay.model.installed.ENGINES", kinds)
     trials = [a_trial(1), a_trial(2, medium="memory").model_copy(update={"engine": "own"})]
-    run = RunFolder(tmp_path / "run")
-    run.create(a_plan(*trials))
+    run = a_folder(tmp_path / "run", a_plan(*trials))
     plain = {"job": "j", "attempt": "a", "stage": "s", "node": "n", "state": "S", "started_ms": 1, "finished_ms": 2}
     for trial, attempt in zip(trials, [an_attempt("m0_0", 0, 5), Own(**plain)], strict=True):
         run.write(TrialResult(a_record(trial), [attempt], []))
@@ -130,8 +128,7 @@ def test_all_tables_of_a_scale_model_are_on_its_clock(tmp_path):
     """Tasks, phases and samples can be joined with jobs and steps by time."""
     steps = (Step(name="run", started_ms=1_000_000, seconds=8.0),)
     record = a_record(a_trial(), steps=steps, scale=ScaleReport(dilation=4, clock="wall"))
-    folder = RunFolder(tmp_path / "scaled")
-    folder.create(a_plan(record.trial))
+    folder = a_folder(tmp_path / "scaled", a_plan(record.trial))
     late = {"time_ms": 1_004_000}
     samples = [
         Sample(probe="disk", subject="disk", series="read_mb_s", value=5.0, **late),
