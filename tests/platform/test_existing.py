@@ -352,10 +352,10 @@ def test_an_unnamed_service_is_refused_before_anything_is_asked(site, tmp_path):
         a_cluster(conf_dir, tmp_path)
 
 
-def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce"):
+def a_cluster(conf_dir, tmp_path, store="hdfs", engine="mapreduce", **keys):
     java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
     distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir), stack_of(store, engine))
+    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir, **keys), stack_of(store, engine))
 
 
 def test_only_the_daemons_of_the_trials_own_store_and_engine_are_looked_for(site, tmp_path):
@@ -411,12 +411,6 @@ def test_a_daemon_that_no_configuration_names_is_refused_before_anything_is_aske
             a_cluster(conf_dir, tmp_path, engine="swarm")
 
 
-def with_own(conf_dir, tmp_path, **own):
-    java = Java(home=tmp_path, feature=17, version="17", fingerprint="x")
-    distribution = Distribution(version="3.4.2", java=java, classpath=())
-    return ExistingCluster(distribution, ExistingSpec(conf_dir=conf_dir, **own), stack_of())
-
-
 def a_site(site):
     return site(
         core={"fs.defaultFS": "hdfs://127.0.0.1:1"}, yarn={"yarn.resourcemanager.hostname": "127.0.0.1"},
@@ -443,7 +437,7 @@ def test_two_daemons_can_not_have_one_port(site, tmp_path):
     )
     words = r"site has the NameNode and the ResourceManager both at http://127\.0\.0\.1:7777, and a port has one daemon"
     with pytest.raises(BadInputError, match=words):
-        with_own(conf_dir, tmp_path).check({})
+        a_cluster(conf_dir, tmp_path).check({})
 
 
 @pytest.mark.parametrize(
@@ -452,7 +446,7 @@ def test_two_daemons_can_not_have_one_port(site, tmp_path):
 )
 def test_each_daemon_is_asked_before_anything_starts(site, tmp_path, silent, service):
     with serving({**Master("active").answers, silent: (503, {})}) as server:
-        cluster = with_own(a_served_site(site, server), tmp_path)
+        cluster = a_cluster(a_served_site(site, server), tmp_path)
         with pytest.raises(BadInputError, match=rf"the {service} of .*site does not answer as it should: http://"):
             cluster.check({})
 
@@ -482,7 +476,7 @@ def test_a_prometheus_that_does_not_answer_is_refused_before_anything_starts(ans
 def test_certificates_are_looked_at_before_anything_starts(site, tmp_path):
     (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\nnone\n-----END CERTIFICATE-----\n")
     with pytest.raises(BadInputError, match=r"ca\.pem can't be used: it holds no certificate"):
-        with_own(a_site(site), tmp_path, ca_file=tmp_path / "ca.pem")
+        a_cluster(a_site(site), tmp_path, ca_file=tmp_path / "ca.pem")
 
 
 SECURE = {"fs.defaultFS": "hdfs://127.0.0.1:1", "hadoop.security.authentication": "Kerberos"}
@@ -491,18 +485,18 @@ SECURE = {"fs.defaultFS": "hdfs://127.0.0.1:1", "hadoop.security.authentication"
 def test_a_login_is_what_the_configuration_wants_or_the_experiment_says(site, tmp_path, monkeypatch):
     monkeypatch.setenv("KRB5CCNAME", str(tmp_path / "tickets"))
     simple = a_site(site)
-    assert with_own(simple, tmp_path).login is None
+    assert a_cluster(simple, tmp_path).login is None
     (tmp_path / "keytab").touch()
     monkeypatch.setitem(sys.modules, "gssapi", SimpleNamespace())
-    assert with_own(simple, tmp_path, kerberos=KerberosSpec(keytab=tmp_path / "keytab")).login.renews
+    assert a_cluster(simple, tmp_path, kerberos=KerberosSpec(keytab=tmp_path / "keytab")).login.renews
     site(core=SECURE)
     with pytest.raises(BadInputError, match=r"tickets is not there; run `kinit`"):
-        with_own(simple, tmp_path)
+        a_cluster(simple, tmp_path)
     (tmp_path / "tickets").touch()
-    assert not with_own(simple, tmp_path).login.renews
+    assert not a_cluster(simple, tmp_path).login.renews
     monkeypatch.setitem(sys.modules, "gssapi", None)
     with pytest.raises(BadInputError, match="setup/prepare kerberos"):
-        with_own(simple, tmp_path)
+        a_cluster(simple, tmp_path)
 
 
 class Fading:
