@@ -5,6 +5,7 @@ from dataclasses import replace
 from assay.model.cluster import EmbeddedSpec
 from assay.model.dataset import DatasetSpec
 from assay.model.doubt import CheckResult, Outcome
+from assay.model.installation import Installation
 from assay.model.record import (
     DeviceReport,
     DriveReports,
@@ -156,3 +157,9 @@ def a_folder(path, plan):
     folder = RunFolder(path)
     folder.create(plan)
     return folder
+
+
+def an_installation(root, parts=None, **places):
+    """A copy of Assay; places that are not given are its parts, and these its root."""
+    parts = parts or root
+    return Installation(root=root, parts=parts, **{"jobs_jar": parts, "cache": parts, "state": parts, **places})

@@ -9,10 +9,9 @@ from benchmarks import forty_jobs
 from benchmarks.exclusions import EXPERIMENT, expectations
 
 from assay.cli.context import vocabulary
-from assay.model.installation import Installation
 from assay.plan.grid import only
 from assay.triage.ranking import TriageVerdict
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,8 +22,7 @@ def expected():
 
 
 def test_the_parts_of_the_experiment_have_each_job_once(expected):
-    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
-    plan = make_plan(EXPERIMENT, vocabulary(installation))
+    plan = make_plan(EXPERIMENT, vocabulary(an_installation(ROOT, ROOT / ".assay")))
     assert {doubt.kind for doubt in plan.doubts} == {"engines-unequal"}  # which no answer compares
     commands = re.findall(r"assay run experiments/exclusions\.yaml (.+)", EXPERIMENT.read_text())
     parts = [only(plan, [word for word in shlex.split(command) if word != "--only"]).trials for command in commands]

@@ -13,8 +13,7 @@ from assay.cli.cluster import cluster_down
 from assay.cli.console import ConsoleDisplay, Output
 from assay.cli.context import open_output
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
-from tests.builders import a_plan, a_record, a_trial
+from tests.builders import a_plan, a_record, a_trial, an_installation
 
 CIRCLE = "1 2\n2 3\n3 1\n"
 
@@ -106,8 +105,7 @@ def test_words_are_on_standard_output_without_json():
 
 def test_what_was_stopped_as_json(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("assay.cli.cluster.remove_left_overs", lambda: ["kernel trace assay_1"])
-    installation = Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    cluster_down(installation, open_output(as_json=True))
+    cluster_down(an_installation(tmp_path), open_output(as_json=True))
     printed = capsys.readouterr()
     assert json.loads(printed.out) == {"stopped": [], "removed": ["kernel trace assay_1"]}
     assert printed.err == "removed what a killed run left behind (kernel trace assay_1)\n"

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import vocabulary
-from assay.model.installation import Installation
 from assay.model.installed import variants_on
 from assay.model.registry import ENGINES, WORKLOADS
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 
 ROOT = Path(__file__).parents[2]
 # An application of the user's own, of which Assay brings none.
@@ -17,8 +16,7 @@ OF_USERS = {("command", "submitted")}
 
 @pytest.mark.parametrize("suite", ["suite", "suite-large", "suite-spark"])
 def test_a_suite_has_every_workload_and_variant(suite, tmp_path):
-    installation = Installation(root=ROOT, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    trials = make_plan(ROOT / "experiments" / f"{suite}.yaml", vocabulary(installation)).trials
+    trials = make_plan(ROOT / "experiments" / f"{suite}.yaml", vocabulary(an_installation(ROOT, tmp_path))).trials
     specs, (engine,) = [trial.workload for trial in trials], {trial.engine for trial in trials}
     for spec in specs:
         assert WORKLOADS[spec.name](spec, "/base").spec == spec

@@ -14,11 +14,10 @@ from assay.cli.workloads import (
     workload_json,
 )
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.model.installed import variants_of
 from assay.model.registry import WORKLOADS
 from assay.plan.source import no_check
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,8 +37,8 @@ def test_a_workload_tells_all_of_itself(name):
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_the_shown_experiment_is_one(name, tmp_path):
     (tmp_path / "shown.yaml").write_text(experiment_text(name))
-    installation = Installation(root=ROOT, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    plan = make_plan(tmp_path / "shown.yaml", vocabulary(installation)._replace(check_workload=no_check))
+    words = vocabulary(an_installation(ROOT, tmp_path))._replace(check_workload=no_check)
+    plan = make_plan(tmp_path / "shown.yaml", words)
     assert [trial.workload.name for trial in plan.trials] == [name]
 
 

@@ -5,13 +5,11 @@ import os
 
 from assay.host.lease import Lease
 from assay.media.emulated.attached_drives import drives
-from assay.model.installation import Installation
+from tests.builders import an_installation
 
 
 def test_a_drive_of_another_state_folder_is_left_alone_until_its_owner_is_gone(tmp_path):
-    here = Installation(
-        root=tmp_path, parts=tmp_path / "parts", jobs_jar=tmp_path, cache=tmp_path, state=tmp_path / "here"
-    )
+    here = an_installation(tmp_path, tmp_path / "parts", state=tmp_path / "here")
     with Lease(tmp_path / "elsewhere", "medium") as lease:
         home = lease.make_directory(here.parts / "work" / f"assay-{lease.id}")
         (home / "lease").write_text(str(lease.file))

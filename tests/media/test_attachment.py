@@ -14,9 +14,9 @@ from assay.media.emulated.emulator import Drive
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.drive_profile import DriveProfile
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installation import Installation
 from assay.model.medium import Device, HoldsBack
 from assay.model.trial import MediumSpec
+from tests.builders import an_installation
 from tests.media.faking import REPORT, FakeSystem
 
 PROFILE = """
@@ -35,10 +35,8 @@ UNDONE = ["ask report", "shut down mount", "unmount mount", "detach /dev/loop7",
 
 @pytest.fixture
 def installation(tmp_path):
-    parts = tmp_path / "parts"
-    (parts / "work").mkdir(parents=True)
-    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
-    return Installation(root=tmp_path, parts=parts, **places)
+    (tmp_path / "parts" / "work").mkdir(parents=True)
+    return an_installation(tmp_path, tmp_path / "parts", cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 @pytest.fixture

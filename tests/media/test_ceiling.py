@@ -9,7 +9,7 @@ from assay.host.lease import leases
 from assay.media.emulated.ceiling import FILE, Ceiling, known_ceiling, measure_ceiling
 from assay.media.emulated.medium import doubts_of
 from assay.model.drive_profile import DriveProfile
-from assay.model.installation import Installation
+from tests.builders import an_installation
 from tests.media.faking import FakeSystem
 
 RATES = {
@@ -39,8 +39,7 @@ class Emulator(FakeSystem):
 def installation(tmp_path):
     (tmp_path / "parts" / "work").mkdir(parents=True)
     (tmp_path / "emulator").symlink_to(Path(__file__).parents[2] / "emulator")
-    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
-    return Installation(root=tmp_path, parts=tmp_path / "parts", **places)
+    return an_installation(tmp_path, tmp_path / "parts", cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 def test_it_is_measured_on_a_drive_that_has_not_begun_and_kept(installation, monkeypatch):

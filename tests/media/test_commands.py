@@ -12,7 +12,7 @@ from assay.cli import cli
 from assay.cli.media import detach_drives, print_media, print_profile, profile_json
 from assay.media.emulated.profile import profile_names
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
+from tests.builders import an_installation
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / ".assay" / "emulator"
@@ -31,8 +31,7 @@ expected:
 def installation(tmp_path):
     (tmp_path / "emulator").symlink_to(ROOT / "emulator")
     (tmp_path / "own.yaml").write_text(OWN)
-    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
-    return Installation(root=tmp_path, parts=tmp_path / "parts", **places)
+    return an_installation(tmp_path, tmp_path / "parts", cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 
 from assay.host.files import plain
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.model.installed import kind_of
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import Distribution, Java, check_paths
 from assay.workload.command import the_jar
+from tests.builders import an_installation
 from tests.plan.test_make import GOOD, plan_of
 
 ODD = {
@@ -59,9 +59,7 @@ def test_a_linked_medium_is_judged_by_where_it_leads(tmp_path):
 
 def installed(folder, *, java="/java", home=None):
     parts = Path(folder) / ".assay"
-    installation = Installation(
-        root=Path(folder), parts=parts, jobs_jar=Path(folder) / "jobs.jar", cache=parts, state=parts
-    )
+    installation = an_installation(Path(folder), parts, jobs_jar=Path(folder) / "jobs.jar")
     runtime = Java(home=Path(java), feature=17, version="17", fingerprint="x")
     own = {"home": Path(home)} if home else {"jars": parts / "hadoop" / "lib"}
     return installation, Distribution(version="3.4.2", java=runtime, classpath=(), **own)

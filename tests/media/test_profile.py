@@ -12,13 +12,11 @@ from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile, profile_names, read_profile
 from assay.model.drive_profile import varied_name, way_of
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
+from tests.builders import an_installation
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "emulator" / "profiles"
-INSTALLATION = Installation(
-    root=ROOT, parts=ROOT / ".assay", jobs_jar=Path("/nowhere"), cache=Path("/nowhere"), state=Path("/nowhere")
-)
+INSTALLATION = an_installation(ROOT, ROOT / ".assay")
 EMULATOR = Emulator(INSTALLATION)
 needs_emulator = pytest.mark.skipif(EMULATOR.missing() is not None, reason=str(EMULATOR.missing()))
 

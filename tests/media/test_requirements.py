@@ -10,8 +10,8 @@ from assay.media.emulated.attachment import BlockQueue, check_loop_devices, sche
 from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.medium import EMULATED, EmulatedMedium
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installation import Installation
 from assay.model.trial import MediumSpec
+from tests.builders import an_installation
 from tests.media.faking import FakeSystem
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +22,7 @@ def installation(tmp_path):
     """A checkout with the shipped profiles and nothing built."""
     (tmp_path / "emulator").symlink_to(ROOT / "emulator")
     (tmp_path / "parts").mkdir()
-    places = {"jobs_jar": tmp_path / "jobs.jar", "cache": tmp_path / "cache", "state": tmp_path / "state"}
-    return Installation(root=tmp_path, parts=tmp_path / "parts", **places)
+    return an_installation(tmp_path, tmp_path / "parts", cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 @pytest.fixture

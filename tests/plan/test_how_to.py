@@ -7,9 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
-from assay.model.installation import Installation
 from assay.plan.experiment import ExperimentFile
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "how-to" / "design-an-experiment.md").read_text()
@@ -20,8 +19,7 @@ EXPERIMENTS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
 def test_an_experiment_of_the_how_to_makes_a_plan(tmp_path, text, trials):
     file = tmp_path / "shown.yaml"
     file.write_text(text)
-    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
-    plan = make_plan(file, vocabulary(installation))
+    plan = make_plan(file, vocabulary(an_installation(ROOT, ROOT / ".assay")))
     assert len(plan.trials) == trials
     assert not plan.doubts
 
@@ -45,8 +43,7 @@ def test_the_experiment_of_a_page_makes_a_plan(tmp_path, page, trials):
     (tmp_path / "my-drive.yaml").write_text((ROOT / "emulator" / "profiles" / "wd10ezex.yaml").read_text())
     (tmp_path / "core-site.xml").write_text("<configuration/>")
     (tmp_path / "shown.yaml").write_text(shown.replace("/etc/hadoop/conf", str(tmp_path)))
-    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
-    plan = make_plan(tmp_path / "shown.yaml", vocabulary(installation))
+    plan = make_plan(tmp_path / "shown.yaml", vocabulary(an_installation(ROOT, ROOT / ".assay")))
     assert len(plan.trials) == trials
     assert not plan.doubts
 
@@ -74,8 +71,7 @@ def test_the_numbers_of_trials_are_as_shown(tmp_path, more, trials):
         "datasets: [{make: brightkite, name: a}, {make: brightkite, name: b}, {make: brightkite, name: c}]\n"
         "memory: [2GiB, 3GiB, 4GiB]\nsettings: [defaults, customs]\nmedia: {hdd: directory, ssd: memory}\n" + more
     )
-    nowhere = Installation(root=ROOT, parts=tmp_path, jobs_jar=ROOT, cache=ROOT, state=ROOT)
-    assert len(make_plan(file, vocabulary(nowhere)).trials) == trials
+    assert len(make_plan(file, vocabulary(an_installation(ROOT, tmp_path))).trials) == trials
 
 
 def test_the_local_directories_experiment_is_the_one_that_its_how_to_shows():
@@ -86,7 +82,6 @@ def test_the_local_directories_experiment_is_the_one_that_its_how_to_shows():
     whole = YAML(typ="safe").load(file.read_text())
     for key, value in YAML(typ="safe").load(shown).items():
         assert whole[key] == value
-    installation = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=ROOT, cache=ROOT, state=ROOT)
-    plan = make_plan(file, vocabulary(installation))
+    plan = make_plan(file, vocabulary(an_installation(ROOT, ROOT / ".assay")))
     there = ["hdd", "local-directories-on-ssd"]
     assert [trial.placement.name for trial in plan.trials] == [*there, "zero-delay", *reversed(there)]

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.renamed import renamed
@@ -16,7 +15,7 @@ from assay.plan.properties import form_of, located
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.source import ExperimentSource
 from assay.platform.distribution import known_properties
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 from tests.plan.test_make import GOOD, WORDS, plan_of
 from tests.toys import plugged_in
 
@@ -76,8 +75,7 @@ def test_an_unknown_property_is_doubted_with_the_nearest(tmp_path):
 
 
 def test_known_names_are_those_of_hadoops_jars():
-    parts = ROOT / ".assay"
-    known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
+    known = known_properties(an_installation(ROOT, ROOT / ".assay"))
     if not known:
         pytest.skip("Hadoop's jars are not here")
     profiles = [resolve(name, shipped_profiles()).properties for name in shipped_profiles()]
@@ -90,8 +88,7 @@ def test_known_names_are_those_of_hadoops_jars():
 
 
 def test_nothing_is_known_without_jars(tmp_path):
-    nowhere = Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path)
-    assert known_properties(nowhere) == {}
+    assert known_properties(an_installation(tmp_path)) == {}
 
 
 @pytest.mark.parametrize("levels", ["[4m, 4194304]", "[4M, 4096k]", "[2, 2.0]", "[true, 'True ']"])
@@ -221,8 +218,7 @@ def test_yes_and_no_are_doubted_where_nobody_knows_what_reads_them(tmp_path, pla
 
 def test_hadoops_own_values_are_of_their_kinds():
     """As the tables of its jars have them: a kind that refused a default would be wrong."""
-    parts = ROOT / ".assay"
-    known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
+    known = known_properties(an_installation(ROOT, ROOT / ".assay"))
     if not known:
         pytest.skip("Hadoop's jars are not here")
     kinds = {name: kind for name in known if known[name] and (kind := form_of(name, known)) is not None}

@@ -4,7 +4,6 @@ import pytest
 
 from assay.cli.schema import schema_text
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.model.registry import SERVICES
 from assay.model.service import Service
 from assay.model.value_bounds import ValueBounds
@@ -12,6 +11,7 @@ from assay.plan.job_experiment import JobExperiment
 from assay.plan.overrides import override_of
 from assay.plan.property_keys import key_of, property_keys
 from assay.plan.source import ExperimentSource
+from tests.builders import an_installation
 from tests.plan.test_make import GOOD, WORDS, plan_of
 from tests.toys import plugged_in
 
@@ -138,5 +138,5 @@ def test_a_property_has_one_owner(tmp_path, service, problem):
 
 
 def test_the_schema_has_the_keys(tmp_path):
-    text = schema_text(Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path))
+    text = schema_text(an_installation(tmp_path))
     assert text.count('"description": "As `hadoop`, for properties of spark."') == 2

@@ -7,11 +7,11 @@ from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
-from assay.model.installation import Installation
 from assay.plan.schema import schema
+from tests.builders import an_installation
 
 ROOT = Path(__file__).parents[2]
-INSTALLATION = Installation(root=ROOT, parts=ROOT, jobs_jar=ROOT, cache=ROOT, state=ROOT)
+INSTALLATION = an_installation(ROOT)
 REFERENCE = ROOT / "docs" / "reference"
 HINT = "# yaml-language-server: $schema="
 EXPERIMENTS = sorted((ROOT / "experiments").rglob("*.yaml"))

@@ -7,12 +7,12 @@ import pytest
 from assay.cli.run import resumed
 from assay.media.emulated.medium import EMULATED
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.plan.varied import FIRST, with_varied_drives
+from tests.builders import an_installation
 from tests.plan.test_make import plan_of
 
 ROOT = Path(__file__).parents[2]
-INSTALLATION = Installation(root=ROOT, parts=ROOT, jobs_jar=ROOT, cache=ROOT, state=ROOT)
+INSTALLATION = an_installation(ROOT)
 PROFILE = """\
 name: NAME
 kind: hdd

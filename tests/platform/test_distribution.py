@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.platform.distribution import (
     archive_stamp,
     bundled,
@@ -16,6 +15,7 @@ from assay.platform.distribution import (
     find_distribution,
     find_java,
 )
+from tests.builders import an_installation
 
 
 def make_java(home, version="17.0.15"):
@@ -94,22 +94,16 @@ def test_an_archive_of_another_java_or_a_copied_checkout_is_not_used(tmp_path, j
     assert bundled(copied, java).archive is None
 
 
-def installation(tmp_path, home):
-    return Installation(
-        root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path, hadoop_home=home
-    )
-
-
 def test_hadoop_home_is_used_instead(tmp_path):
     environment = {"JAVA_HOME": str(make_java(tmp_path / "jdk"))}
     home = tmp_path / "installed"
     with pytest.raises(BadInputError, match=r"HADOOP_HOME is .*installed"):
-        find_distribution(installation(tmp_path, home), environment)
+        find_distribution(an_installation(tmp_path, hadoop_home=home), environment)
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "hadoop").touch()
     (home / "share" / "hadoop" / "common").mkdir(parents=True)
     (home / "share" / "hadoop" / "common" / "hadoop-common-3.3.6.jar").touch()
-    found = find_distribution(installation(tmp_path, home), environment)
+    found = find_distribution(an_installation(tmp_path, hadoop_home=home), environment)
     assert (found.version, found.home, found.archive) == ("3.3.6", home, None)
     assert f"{home}/share/hadoop/hdfs/*" in found.classpath
 

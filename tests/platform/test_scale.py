@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.running_cluster import ClusterNode, RunningCluster
 from assay.model.scale import HeartbeatsSeen, LinkSeen
 from assay.network.queues import LinkQueue
 from assay.platform.distribution import known_properties
 from assay.platform.scale import ScaleWatch, backlogged, counted, idle_ticks, seconds_of
+from tests.builders import an_installation
 
 STAT = """\
 cpu  100 0 50 1000 20 0 5 0 0 0
@@ -68,8 +68,7 @@ def test_wake_ups_are_counted_in_steps_of_a_64th_that_end_where_they_say():
 
 
 def test_the_table_of_timers_has_hadoops_own_defaults():
-    parts = ROOT / ".assay"
-    known = known_properties(Installation(root=ROOT, parts=parts, jobs_jar=parts, cache=parts, state=parts))
+    known = known_properties(an_installation(ROOT, ROOT / ".assay"))
     if not known:
         pytest.skip("Hadoop's jars are not here")
     timers = stack_of().timers

@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console
 
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay_extras.calibration import command
 from assay_extras.calibration.command import Wish
+from tests.builders import an_installation
 from tests.extras.calibration.builders import FakeMeter, a_calibration
 
 
@@ -15,9 +15,7 @@ def installation(tmp_path):
     profiles = tmp_path / "emulator" / "profiles"
     profiles.mkdir(parents=True)
     (profiles / "a-disk.yaml").write_text("name: a-disk\nkind: hdd\nfigures: {capacity_bytes: 1}\n")
-    return Installation(
-        root=tmp_path, parts=tmp_path, jobs_jar=tmp_path / "x.jar", cache=tmp_path / "cache", state=tmp_path / "state"
-    )
+    return an_installation(tmp_path, cache=tmp_path / "cache", state=tmp_path / "state")
 
 
 @pytest.fixture

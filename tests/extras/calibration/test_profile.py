@@ -11,17 +11,17 @@ from assay.media.emulated.emulator import Emulator
 from assay.media.emulated.profile import find_profile, read_profile
 from assay.model.drive_profile import DriveProfile, QueueSettings
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay_extras.calibration.behaviour import burst_of
 from assay_extras.calibration.calibration import AccessPattern, Behaviour, Both, Burst, Knee
 from assay_extras.calibration.command import write_profile
 from assay_extras.calibration.fidelity import named_figures
 from assay_extras.calibration.profile import kind_of, make_profile, nearest
+from tests.builders import an_installation
 from tests.extras.calibration.builders import a_calibration, a_point
 
 MIB = 1 << 20
 ROOT = Path(__file__).parents[3]
-INSTALLATION = Installation(root=ROOT, parts=ROOT / ".assay", jobs_jar=Path(), cache=Path(), state=Path())
+INSTALLATION = an_installation(ROOT, ROOT / ".assay")
 HDD = DriveProfile(
     file="shipped.yaml",
     name="a-disk",

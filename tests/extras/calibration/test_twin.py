@@ -8,7 +8,6 @@ from rich.console import Console
 
 from assay.host.yaml_file import YamlFile
 from assay.model.errors import BadInputError
-from assay.model.installation import Installation
 from assay.report.analysis import analyse
 from assay.report.terminal import print_report
 from assay.stats.changes import compares_twin
@@ -16,13 +15,13 @@ from assay.stats.noise import ConfidenceInterval
 from assay_extras.calibration import twin
 from assay_extras.calibration.differences import DifferencesView, TwinDifference, differences, rows_of
 from assay_extras.calibration.twin import Request, busy_share, check_jobs, check_place, write_experiment
-from tests.builders import a_measured_run, summaries
+from tests.builders import a_measured_run, an_installation, summaries
 from tests.report.made_runs import made_run, made_trials, page, two_jobs
 
 
 @pytest.fixture
 def installation(tmp_path):
-    return Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path / "x", cache=tmp_path, state=tmp_path)
+    return an_installation(tmp_path)
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from assay.host.machine import FREE_MEMORY, GOES_BACK, HELD, STAYS, memory_bytes
 from assay.host.mounts import Mount, mount_of
 from assay.host.processes import end_processes
 from assay.model.errors import AssayError
-from assay.model.installation import Installation
 from assay_extras.held_memory import holding
 from assay_extras.held_memory.holding import goes_back, held_bytes, hold, let_go, memory_facts
+from tests.builders import an_installation
 
 ALL = memory_bytes("MemTotal")
 """So much may stay free that next to nothing is taken: what is held of the machine's memory is others' to notice."""
@@ -19,7 +19,7 @@ ALL = memory_bytes("MemTotal")
 def installation(tmp_path):
     if mount_of(tmp_path).file_system not in holding.FILE_SYSTEMS:
         pytest.skip("the directory for tests lies on no such file system")
-    yield Installation(root=tmp_path, parts=tmp_path, jobs_jar=tmp_path, cache=tmp_path, state=tmp_path / "state")
+    yield an_installation(tmp_path, state=tmp_path / "state")
     let_go(tmp_path / "state")
 
 

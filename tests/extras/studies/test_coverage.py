@@ -6,20 +6,18 @@ from pathlib import Path
 import pytest
 
 from assay.cli.context import vocabulary
-from assay.model.installation import Installation
 from assay.model.record import Amount, Record, StoredOutput, totals
 from assay.model.trial import Trial
 from assay_extras.studies.comparison import CHECKS, NEVER, NEVER_SCALED, StudyComparison, compare
 from assay_extras.studies.figures import SHAPES
 from assay_extras.studies.published import StudyName, cells, contrasts, statements
 from assay_extras.studies.values import LEAST_PAIRS
-from tests.builders import a_record, make_plan
+from tests.builders import a_record, an_installation, make_plan
 from tests.extras.studies.builders import a_graph_job, on_nodes, on_one_node
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
-PARTS = ROOT / ".assay"
-INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
+INSTALLATION = an_installation(ROOT, ROOT / ".assay")
 JOBS = {
     "mutual-friends": ("friend-lists", "triples", "lists"),
     "triangles": ("triads", "closing", "total"),

@@ -10,21 +10,19 @@ from ruamel.yaml import YAML
 
 from assay.cli.context import vocabulary
 from assay.input.points import GeneratedPoints
-from assay.model.installation import Installation
 from assay.model.installed import stack_of
 from assay.model.naming import size_of
 from assay.model.trial import ZERO_DELAY
 from assay.plan.settings import shipped_profiles
 from assay_extras.studies.published import study_experiment
 from assay_extras.studies.values import LEAST_PAIRS
-from tests.builders import make_plan
+from tests.builders import an_installation, make_plan
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "experiments"
 REFERENCE = (ROOT / "docs" / "research" / "studies.md").read_text()
-PARTS = ROOT / ".assay"
-INSTALLATION = Installation(root=ROOT, parts=PARTS, jobs_jar=PARTS / "jobs.jar", cache=PARTS, state=PARTS)
+INSTALLATION = an_installation(ROOT, ROOT / ".assay")
 EXPERIMENTS = sorted(FOLDER.rglob("*.yaml"))
 MIB = 1 << 20
 POINT_BYTES = 46
