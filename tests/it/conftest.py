@@ -7,5 +7,5 @@ from tests.it.driving import a_place
 
 @pytest.fixture
 def place(tmp_path):
-    with a_place(tmp_path) as own:
-        yield own
+    with a_place(tmp_path) as place:
+        yield place

@@ -38,6 +38,7 @@ PATIENCE_S = 300.0
 # These would make the output of a pipe look like a terminal's.
 TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces")
 DATANODE, MASTER = "-Dproc_datanode", "MRAppMaster"
 # Where a job's tasks are not what is tested, they run inside its master: two JVMs fewer per job.
 IN_ONE_CONTAINER = "{mapreduce.job.ubertask.enable: true}"

@@ -27,7 +27,7 @@ from assay.platform.configuration import files_of, known_sites, to_xml
 from assay.platform.daemon import clean_environment, daemon_command, java_command, last_words, write_hadoop_command
 from assay.platform.distribution import Starts, find_distribution
 from assay.platform.hadoop import LOG4J
-from tests.it.driving import HADOOP, ROOT, a_place, wait_for
+from tests.it.driving import AS_ROOT, HADOOP, ROOT, a_place, wait_for
 
 SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 PROGRAMS = {
@@ -38,7 +38,7 @@ MARKS = [
     pytest.mark.it,
     pytest.mark.alone,
     pytest.mark.long,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+    AS_ROOT,
     pytest.mark.skipif(bool(LACKING), reason=f"there is no {', '.join(LACKING)} (apt-get install krb5-kdc krb5-user)"),
 ]
 

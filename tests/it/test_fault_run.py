@@ -1,14 +1,14 @@
 """Proves on real TeraSorts over three workers what a killed NodeManager, DataNode and node and a slow drive do, and racks."""
 
-import os
 import re
 
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.stats.trial_summary import summarise
+from tests.it.driving import AS_ROOT, a_place
 
-pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long, AS_ROOT]
 
 EXPERIMENT = """
 experiment: faults
@@ -30,10 +30,6 @@ fault:
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    from tests.it.driving import a_place
-
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     with a_place(tmp_path_factory.mktemp("faults")) as place:
         file = place.experiment(EXPERIMENT)
         killed = "fault=kill nodemanager on 2 at map 50%"
@@ -81,16 +77,11 @@ def test_the_report_says_what_each_cost(records):
         assert f"{level}: it costs " in said, said
 
 
-def test_hadoop_knows_the_racks(tmp_path):
-    from tests.it.driving import a_place
-
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
-    with a_place(tmp_path) as place:
-        said = place.assay("cluster", "up", "--settings", "small", "--nodes", "3", "--racks", "2")
-        hadoop = re.search(r"its own `hadoop` command: (\S+)", said)[1]
-        report = place.command(hadoop, "dfsadmin", "-report").stdout
-        racks = dict(zip(re.findall(r"Hostname: (\S+)", report), re.findall(r"Rack: (\S+)", report), strict=True))
-        assert racks == {"worker-1": "/rack-1", "worker-2": "/rack-1", "worker-3": "/rack-2"}
-        place.assay("cluster", "down")
-        assert place.left_over() == []
+def test_hadoop_knows_the_racks(place):
+    said = place.assay("cluster", "up", "--settings", "small", "--nodes", "3", "--racks", "2")
+    hadoop = re.search(r"its own `hadoop` command: (\S+)", said)[1]
+    report = place.command(hadoop, "dfsadmin", "-report").stdout
+    racks = dict(zip(re.findall(r"Hostname: (\S+)", report), re.findall(r"Rack: (\S+)", report), strict=True))
+    assert racks == {"worker-1": "/rack-1", "worker-2": "/rack-1", "worker-3": "/rack-2"}
+    place.assay("cluster", "down")
+    assert place.left_over() == []

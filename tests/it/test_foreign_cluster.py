@@ -8,9 +8,9 @@ import pytest
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS, MapReduceAttempt
 from assay.model.doubt import Outcome
 from assay.record.folder import RunFolder
-from tests.it.driving import a_place, assay_command
+from tests.it.driving import AS_ROOT, a_place, assay_command
 
-pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long, AS_ROOT]
 
 WORKERS = {"worker-1", "worker-2"}
 MB = 1_000_000
@@ -27,8 +27,6 @@ HISTORY = "hdfs:///tmp/hadoop-yarn/staging/history"
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory):
     """The place, what runs a command on the cluster's master, and its configuration."""
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     with a_place(tmp_path_factory.mktemp("foreign")) as place:
         said = place.assay("cluster", "up", "--settings", "small", "--nodes", "2")
         (master,) = place.processes("-Dproc_namenode")

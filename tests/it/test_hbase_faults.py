@@ -1,23 +1,22 @@
 """Proves on real workers that a killed daemon of HBase is missed and costs no acknowledged line, or fails the trial."""
 
-import os
 import re
 
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.platform.embedded import lacking_namespaces
+from tests.it.driving import AS_ROOT
 
 pytestmark = [
     pytest.mark.it,
+    AS_ROOT,
     pytest.mark.skipif(bool(lacking_namespaces()), reason="there can be no namespaces here"),
 ]
 
 
 def run(place, nodes, size="2MB", hadoop="", hbase="", fault="none", code=0, store="hbase"):
     """The records of trials on several nodes, by their fault; HBase misses a server after 6 s."""
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     experiment = place.experiment(f"""
 experiment: nodes
 workloads: {{name: word-frequency, options: {{size: {size}, files: 2}}}}

@@ -19,13 +19,9 @@ from assay.network.links import doubts_of, make_lans, measure, unplug
 from assay.node.local import LocalNode
 from assay.probe.network import NetworkProbe, Traffic, own_addresses, parse_interfaces
 from assay.probe.nftables import CountingTable
-from tests.it.driving import wait_for
+from tests.it.driving import AS_ROOT, wait_for
 
-pytestmark = [
-    pytest.mark.it,
-    pytest.mark.alone,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
-]
+pytestmark = [pytest.mark.it, pytest.mark.alone, AS_ROOT]
 NAMES = ["master", "worker-1", "worker-2"]
 
 

@@ -5,7 +5,6 @@ as on a cluster's edge node. The tests share the cluster.
 """
 
 import logging
-import os
 import re
 import subprocess
 import sys
@@ -17,15 +16,10 @@ import pytest
 
 from assay.node.namespace import NamespaceNode
 from assay.probe.network import parse_interfaces
-from tests.it.driving import a_place, assay_command, wait_for
+from tests.it.driving import AS_ROOT, a_place, assay_command, wait_for
 from tests.it.test_ssh import PORT, SSHD, shells_that_wait, sshd_on
 
-pytestmark = [
-    pytest.mark.it,
-    pytest.mark.alone,
-    pytest.mark.long,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
-]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long, AS_ROOT]
 needs_sshd = pytest.mark.skipif(SSHD is None, reason="there is no sshd (apt-get install openssh-server)")
 WORKERS = ["worker-1", "worker-2", "worker-3"]
 

@@ -1,6 +1,5 @@
 """Proves on a real TeraSort over two workers and a master that what passes between nodes is counted as Hadoop counts it."""
 
-import os
 import re
 import signal
 import subprocess
@@ -13,8 +12,9 @@ from assay.model.doubt import Outcome
 from assay.model.network import Pair
 from assay.stats.nodes import CONTROL, node_uses, transfers
 from assay_extras.energy.nodes import node_energies
+from tests.it.driving import AS_ROOT, a_place
 
-pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long]
+pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long, AS_ROOT]
 
 EXPERIMENT = """
 experiment: nodes
@@ -33,10 +33,6 @@ FRAME_BYTES = 14
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
-    from tests.it.driving import a_place
-
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     with a_place(tmp_path_factory.mktemp("nodes")) as place:
         place.assay("run", place.experiment(EXPERIMENT), "--out", "run")
         (found,) = place.records("run")
@@ -92,16 +88,6 @@ def test_each_node_has_its_own_figures_and_the_machine_is_told_once(record):
     assert nodes["network"] == nodes["processes"] == NODES
     assert nodes["disk"] == NODES - {"master"}
     assert float(record.facts["network.least_reached_bits_per_s"]) == pytest.approx(1e9, rel=0.1)
-
-
-@pytest.fixture
-def place(tmp_path):
-    from tests.it.driving import a_place
-
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
-    with a_place(tmp_path) as place:
-        yield place
 
 
 def test_of_two_networks_each_carried_its_purposes_and_its_pairs_are_its_interfaces_bytes(place):

@@ -17,6 +17,7 @@ from assay.stats.blocked import blocked_phases, clock_shares
 from assay.stats.tasks import critical_path
 from assay_extras.energy.account import efficiency, energy_account, phase_efficiency
 from assay_extras.energy.model import PowerModel
+from tests.it.driving import a_place
 
 pytestmark = [pytest.mark.it, pytest.mark.alone]
 
@@ -43,8 +44,6 @@ ABOUT_THE_MACHINE = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from tests.it.driving import a_place
-
     with a_place(tmp_path_factory.mktemp("probed")) as place:
         lacking = missing(place.installation)
         if lacking:

@@ -14,7 +14,7 @@ from assay.model.doubt import Outcome
 from assay.model.errors import BadInputError
 from assay.model.record import Status
 from assay.stats.nodes import transfers
-from tests.it.driving import assay_command, fill, wait_for
+from tests.it.driving import AS_ROOT, assay_command, fill, wait_for
 
 pytestmark = pytest.mark.it
 
@@ -139,11 +139,10 @@ cluster: {{memory_mb: 3072, vcores: 2}}
     assert place.left_over() == []
 
 
+@AS_ROOT
 @pytest.mark.alone
 @pytest.mark.long
 def test_executors_on_two_nodes_shuffle_between_them(place):
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     (record,) = place.verified(f"""
 experiment: nodes
 workloads: {{name: terasort, options: {{size: 20MB}}}}

@@ -23,14 +23,14 @@ from assay.node.readings import SCRIPT
 from assay.node.ssh import SshNodes, SshOptions, ssh_command
 from assay.probe.network import parse_interfaces
 from assay.probe.sampler import measured, probes_of
-from tests.it.driving import wait_for
+from tests.it.driving import AS_ROOT, wait_for
 from tests.probe.faking import a_scene
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 pytestmark = [
     pytest.mark.it,
     pytest.mark.alone,
-    pytest.mark.skipif(os.geteuid() != 0, reason="only root may make namespaces"),
+    AS_ROOT,
     pytest.mark.skipif(SSHD is None, reason="there is no sshd (apt-get install openssh-server)"),
 ]
 PORT = 2222

@@ -28,11 +28,12 @@ from assay.report.analysis import read_tables
 from assay.report.charts.paths import job_paths
 from assay.stats.nodes import CONTROL, transfers
 from assay.stats.timeline import running_tasks
-from tests.it.driving import a_place, assay_command, wait_for
+from tests.it.driving import AS_ROOT, a_place, assay_command, wait_for
 from tests.toys import plugged_in
 
 pytestmark = [
     pytest.mark.it,
+    AS_ROOT,
     pytest.mark.skipif(bool(lacking_namespaces()), reason="there can be no namespaces here"),
 ]
 TOYS = Path(__file__).parents[1] / "toys"
@@ -62,8 +63,6 @@ WORKERS = {"worker-1", "worker-2"}
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     """A place whose plug-ins are the toys."""
-    if os.geteuid():
-        pytest.skip("only root may make namespaces")
     with a_place(tmp_path_factory.mktemp("toys")) as place:
         (place.home / "assay_extras").mkdir()
         for toy in ("store", "engine", "workload"):
