@@ -7,9 +7,7 @@ from datetime import datetime
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from assay.cli import cli
 from assay.cli.compare_nodes import next_step, sentence
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.engine.tasks import MapReduceAttempt
@@ -19,6 +17,7 @@ from assay.record.folder import RunFolder
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.one_node import NodePart
 from tests.builders import a_folder, a_plan, a_record, a_trial
+from tests.command import assay
 
 
 @pytest.fixture
@@ -34,8 +33,7 @@ def done(tmp_path, monkeypatch):
 
 
 def compare_nodes(*words):
-    done = CliRunner().invoke(cli, ["compare-nodes", *map(str, words)], standalone_mode=False, catch_exceptions=False)
-    return done.output
+    return assay("compare-nodes", *words)[1]
 
 
 def test_a_sentence_for_each_stage_and_a_table(done):

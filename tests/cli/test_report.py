@@ -19,6 +19,7 @@ from assay.model.scale import ScaleReport
 from assay.record.folder import RunFolder
 from assay.stats.summary import rows_of
 from tests.builders import a_record, summaries
+from tests.command import assay
 from tests.extras.studies.test_view import the_run
 from tests.report.made_runs import made_run, made_trials, write_run
 
@@ -28,11 +29,6 @@ def made(tmp_path):
     plan, records = made_run(made_trials(repetitions=3))
     write_run(tmp_path / "run", plan, records)
     return tmp_path / "run", records
-
-
-def assay(*words):
-    done = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
-    return done.return_value, done.output
 
 
 def test_csv_has_all_digits_of_combinations_or_trials(made):

@@ -6,9 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 import pytest
-from click.testing import CliRunner
 
-from assay.cli import cli
 from assay.cli.context import last_run, run_folders
 from assay.cli.runs import MOST_LISTED, columns_of
 from assay.model.doubt import Outcome
@@ -16,6 +14,7 @@ from assay.model.errors import BadInputError
 from assay.report.run_summary import RunSummary
 from assay.report.words import age_text
 from tests.builders import a_record
+from tests.command import assay
 from tests.report.made_runs import made_run, made_trials, write_run
 
 
@@ -31,11 +30,6 @@ def folder(tmp_path, monkeypatch):
     write_run("runs/new", plan, records[:-1])
     os.utime("runs/old/plan.json", (1, 1))
     return tmp_path
-
-
-def assay(*words):
-    done = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
-    return done.return_value, done.output
 
 
 @pytest.mark.usefixtures("folder")

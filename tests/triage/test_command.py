@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 from click import UsageError
-from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from assay.cli import cli
 from assay.cli.context import find_installation, vocabulary
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
 from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
+from tests.command import assay
 
 MIB, GIB = 1 << 20, 1 << 30
 HEAVY = MadeJob(
@@ -50,11 +49,6 @@ def site(tmp_path, monkeypatch):
         )
     write_history(done, MadeJob(number=9, name="export", state="KILLED"))
     return done
-
-
-def assay(*words):
-    done = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False, catch_exceptions=False)
-    return done.return_value, done.output
 
 
 def test_one_screen_and_a_page(site, tmp_path):
