@@ -61,6 +61,17 @@ def layout(tmp_path):
     )
 
 
+@pytest.fixture
+def log(tmp_path):
+    return Log(tmp_path / "log")
+
+
+@pytest.fixture
+def scene(tmp_path, layout, log):
+    """Of one emulated drive, with its log."""
+    return Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+
+
 def on_two(layout, home):
     """Intermediates on another medium."""
     local = Directory(path=home / "local", medium="tmp", roles=("intermediate",))
@@ -87,10 +98,8 @@ def told(reading):
     return {(one.subject, one.series, one.part): one.value for one in reading.amounts()}
 
 
-def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, layout, placing):
-    log = Log(tmp_path / "log")
+def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, placing, scene, log):
     placing |= {"block": ((0, 1000),), "spill": ((5000, 6000),), "result": ((9000, 9900),)}
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         (tmp_path / "data" / "block").touch()
         log.add(0, 1000, 1)
@@ -121,22 +130,18 @@ def test_requests_of_an_emulated_drive_by_role_and_part(tmp_path, layout, placin
     assert reading.doubts() == ()
 
 
-def test_what_the_log_lacks_is_told(tmp_path, layout, placing):
-    log = Log(tmp_path / "log")
+def test_what_the_log_lacks_is_told(placing, scene, log):
     log.add(20_000, 50, 1)
     log.write(dropped=3, complete_ns=5)
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         reading.media[0].log.finish = lambda until: False
     assert [doubt.kind for doubt in reading.doubts()] == ["trace-incomplete", "trace-dropped"]
     assert "3 of 4 requests" in reading.doubts()[1].what
 
 
-def test_a_large_share_of_no_known_file_is_doubted(tmp_path, layout, placing):
-    log = Log(tmp_path / "log")
+def test_a_large_share_of_no_known_file_is_doubted(tmp_path, placing, scene, log):
     placing["block"] = ((0, 1000),)
     (tmp_path / "data" / "block").touch()
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         reading.mark("staging")
         log.add(0, 100, 0)
@@ -236,14 +241,12 @@ def test_memory_has_no_requests_and_a_medium_without_a_device_is_doubted(tmp_pat
     assert "overlay" in doubt.what
 
 
-def test_a_thread_that_dies_is_told(tmp_path, layout, placing, monkeypatch):
-    log = Log(tmp_path / "log")
+def test_a_thread_that_dies_is_told(placing, monkeypatch, scene, log):
 
     def fail(self, now_ns, wall_ns):
         raise RuntimeError("no more")
 
     monkeypatch.setattr(FileMap, "poll", fail)
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=0.01, tracing=refuse), scene) as reading:
         time.sleep(0.05)
         reading.mark("staging")
@@ -268,9 +271,7 @@ def test_parts_that_were_over_before_a_threads_death_are_told(tmp_path, layout, 
     assert "ZeroDivisionError" in reading.doubts()[0].what
 
 
-def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, layout, placing):
-    log = Log(tmp_path / "log")
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
+def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(placing, scene, log):
     with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         reading.begin()
         log.add(0, 1000, 1)
@@ -290,8 +291,7 @@ def test_a_step_of_the_clock_moves_nothing_from_one_part_to_another(tmp_path, la
     reading.close()
 
 
-def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing, sys):
-    log = Log(tmp_path / "log")
+def test_what_came_before_the_beginning_is_not_counted(tmp_path, layout, placing, sys, log):
     only_local = layout.model_copy(update={"directories": layout.of("intermediate")})
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
     with attached(BlockTrace(interval_s=60, tracing=refuse), Scene(layout=only_local, disks=disks)) as reading:
@@ -313,9 +313,8 @@ def open_files():
     return len(os.listdir("/proc/self/fd"))
 
 
-def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys):
+def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys, log):
     before = open_files()
-    log = Log(tmp_path / "log")
     disks = (disk(tmp_path, log=log.path), disk(tmp_path, medium="ssd", own=False, device=Path("/dev/loop0p1")))
     with attached(BlockTrace(interval_s=60, tracing=capturing([])), Scene(layout=layout, disks=disks)) as reading:
         for spool in reading.tracepoints._spools.values():
@@ -333,9 +332,8 @@ def test_nothing_is_held_after_it_was_closed(tmp_path, layout, placing, sys):
     assert amounts
 
 
-def test_a_probe_that_can_not_begin_holds_nothing(tmp_path, layout, placing):
+def test_a_probe_that_can_not_begin_holds_nothing(tmp_path, layout, placing, log):
     before = open_files()
-    log = Log(tmp_path / "log")
 
     def fail(*_given):
         raise KeyError("odd")
@@ -398,12 +396,10 @@ def test_two_media_on_one_device_share_its_counters_too(tmp_path, layout, sys):
     assert [one.medium for one in reading.counted()] == ["hdd"]
 
 
-def test_requests_are_held_narrow_and_samples_packed(tmp_path, layout, placing, monkeypatch):
+def test_requests_are_held_narrow_and_samples_packed(placing, monkeypatch, scene, log):
     monkeypatch.setattr(records, "CHUNK_RECORDS", 7)
-    log = Log(tmp_path / "log")
     for number in range(20):
         log.add(number << 33, 1000, 1, latency_ns=number)
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         reading.mark("run")
     (requests,) = reading.requests()
@@ -416,10 +412,8 @@ def test_requests_are_held_narrow_and_samples_packed(tmp_path, layout, placing, 
     reading.close()
 
 
-def test_a_latency_of_more_than_4_s_is_kept_whole(tmp_path, layout, placing):
-    log = Log(tmp_path / "log")
+def test_a_latency_of_more_than_4_s_is_kept_whole(placing, scene, log):
     log.add(0, 1000, 1, latency_ns=9_000_000_000)
-    scene = Scene(layout=layout, disks=(disk(tmp_path, log=log.path),))
     with attached(BlockTrace(interval_s=60, tracing=refuse), scene) as reading:
         pass
     assert reading.requests()[0].latency_ns.tolist() == [9_000_000_000]

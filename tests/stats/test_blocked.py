@@ -116,25 +116,25 @@ def test_no_samples_give_no_phases():
     assert list(by_phase([], [attempt(1, 1, 2)], [Span(begin_ms=0, end_ms=5000)])) == []
 
 
+BLOCKED = [
+    Sample(probe=PROBE, series="blocked_percent", time_ms=time_ms, value=100) for time_ms in range(500, 10500, 500)
+]
+"""Throughout 10 s."""
+
+
 def test_only_time_within_the_jobs_is_blocked_time_of_theirs():
     """Blocked throughout 10 s: two jobs of 2 and 3 s have 5 s of that, the time before, between and after them none."""
-    samples = [
-        Sample(probe=PROBE, series="blocked_percent", time_ms=time_ms, value=100) for time_ms in range(500, 10500, 500)
-    ]
     jobs = [Span(begin_ms=1200, end_ms=3200), Span(begin_ms=5000, end_ms=8000)]
-    found = {one.subject: one.value for one in by_phase(samples, [attempt(1, 2, 3), attempt(2, 5, 8)], jobs)}
+    found = {one.subject: one.value for one in by_phase(BLOCKED, [attempt(1, 2, 3), attempt(2, 5, 8)], jobs)}
     assert found == pytest.approx({"map": 4.0, "outside": 1.0}, abs=0.3)
     assert sum(found.values()) == pytest.approx(5.0, abs=0.002)
-    assert list(by_phase(samples, [], [])) == []
+    assert list(by_phase(BLOCKED, [], [])) == []
 
 
 def test_time_in_which_jobs_ran_at_once_is_blocked_once():
     """Blocked throughout 10 s, of which two jobs ran at once from 1 to 6 s: one till 4 s, the other from 2 s."""
-    samples = [
-        Sample(probe=PROBE, series="blocked_percent", time_ms=time_ms, value=100) for time_ms in range(500, 10500, 500)
-    ]
     jobs = [Span(begin_ms=2000, end_ms=6000), Span(begin_ms=1000, end_ms=4000)]
-    blocked = {amount.subject: amount.value for amount in by_phase(samples, [attempt(1, 1, 4), attempt(2, 2, 6)], jobs)}
+    blocked = {amount.subject: amount.value for amount in by_phase(BLOCKED, [attempt(1, 1, 4), attempt(2, 2, 6)], jobs)}
     assert blocked == pytest.approx({"map": 5.0, "outside": 0.0}, abs=0.002)
 
 
