@@ -19,7 +19,6 @@ from assay.cli.report import report_run
 from assay.cli.run import find_experiment, run_experiment
 from assay.host.machine import machine_facts
 from assay.model.errors import AssayError, BadInputError
-from assay.model.installation import Installation
 from assay.model.record import Status
 from assay.model.trial import SHIPPED_PRIOR
 from assay.plan.overrides import Override, override_of
@@ -29,7 +28,7 @@ from assay.run.schedule import Budget, work_of
 from assay.stats.run_doubts import doubts_of
 from assay.stats.summary import rows_of
 from assay_extras.testing.fakes import Script, fake_setup
-from tests.builders import summaries
+from tests.builders import an_installation, summaries
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENT = """\
@@ -50,9 +49,7 @@ class Command:
     def __init__(self, folder, monkeypatch):
         self.experiment, self.out = folder / "demo.yaml", folder / "run"
         self.experiment.write_text(EXPERIMENT)
-        self.installation = Installation(
-            root=ROOT, parts=folder / "parts", jobs_jar=folder / "jobs.jar", cache=folder, state=folder / "state"
-        )
+        self.installation = an_installation(ROOT, folder / "parts", cache=folder, state=folder / "state")
         self.script = Script()
         self.free_bytes = 1 << 40
         self.facts = MACHINE

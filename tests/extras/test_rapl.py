@@ -57,31 +57,25 @@ def test_packages_and_their_memory_add_up_around_the_counters_ends(tmp_path):
     rapl.close()
 
 
-def test_cores_and_graphics_lie_within_their_package_and_are_not_counted(tmp_path):
-    rapl = begun(tree(tmp_path, "desktop"))
+@pytest.mark.parametrize(("machine", "other_zone"), [("desktop", "intel-rapl:0:0"), ("laptop", "intel-rapl-mmio:0")])
+def test_of_the_package_nothing_counts_twice(tmp_path, machine, other_zone):
+    """Cores and graphics lie within it, and another interface tells of it again; the laptop's platform stands still."""
+    rapl = begun(tree(tmp_path, machine))
     add(tmp_path, "intel-rapl:0", 5)
-    add(tmp_path, "intel-rapl:0:0", 4)
+    add(tmp_path, other_zone, 4)
     rapl.sample(at(11))
     assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
 
 
-class TestPlatform:
-    def test_where_it_counts_it_alone_is_told(self, tmp_path, monkeypatch):
-        root = tree(tmp_path, "laptop")
-        monkeypatch.setattr("time.sleep", lambda _: add(root, "intel-rapl:1", 0.5))
-        rapl = begun(root)
-        add(root, "intel-rapl:1", 9)
-        add(root, "intel-rapl:0", 5)
-        rapl.sample(at(11))
-        assert {what.subject for what in rapl.totals()} == {"platform"}
-        assert rapl.totals()[Quantity("platform", "energy_j")] == pytest.approx(9.5)
-
-    def test_where_it_stands_still_the_package_is_told(self, tmp_path):
-        rapl = begun(tree(tmp_path, "laptop"))
-        add(tmp_path, "intel-rapl:0", 5)
-        add(tmp_path, "intel-rapl-mmio:0", 5)
-        rapl.sample(at(11))
-        assert rapl.totals() == pytest.approx({Quantity("cpu", "energy_j"): 5.0})
+def test_where_the_platform_counts_it_alone_is_told(tmp_path, monkeypatch):
+    root = tree(tmp_path, "laptop")
+    monkeypatch.setattr("time.sleep", lambda _: add(root, "intel-rapl:1", 0.5))
+    rapl = begun(root)
+    add(root, "intel-rapl:1", 9)
+    add(root, "intel-rapl:0", 5)
+    rapl.sample(at(11))
+    assert {quantity.subject for quantity in rapl.totals()} == {"platform"}
+    assert rapl.totals()[Quantity("platform", "energy_j")] == pytest.approx(9.5)
 
 
 def test_a_gap_long_enough_for_two_wraps_is_a_doubt(tmp_path):

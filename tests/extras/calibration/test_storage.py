@@ -44,17 +44,12 @@ def test_a_damaged_file_is_set_aside(folder, content):
     assert aside.name.endswith(".damaged")
 
 
-def test_an_outdated_file_is_set_aside(folder):
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [({"schema_version": 0}, "is of another version (0, not 2)"), ({"facts": {"device": "/dev/y"}}, "another medium")],
+)
+def test_an_outdated_file_or_that_of_another_medium_is_not_taken(folder, changes, reason):
     file = folder.store(a_calibration())
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({**content, "schema_version": 0}))
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
     assert folder.load("disk", FACTS) is None
-    assert "is of another version (0, not 2)" in folder.said[0]
-
-
-def test_a_copied_file_is_not_taken_for_another_mediums(folder):
-    file = folder.store(a_calibration())
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({**content, "facts": {"device": "/dev/y"}}))
-    assert folder.load("disk", FACTS) is None
-    assert "another medium" in folder.said[0]
+    assert reason in folder.said[0]
