@@ -20,8 +20,7 @@ from tests.builders import a_folder, a_plan, a_record, a_trial
 
 @pytest.fixture
 def folder(tmp_path):
-    run = a_folder(tmp_path / "run", a_plan(a_trial(1), a_trial(2, medium="memory")))
-    return run
+    return a_folder(tmp_path / "run", a_plan(a_trial(1), a_trial(2, medium="memory")))
 
 
 def test_what_is_written_reads_back(folder):

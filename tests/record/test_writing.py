@@ -22,8 +22,7 @@ def an_amount(value, series="busy_s"):
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = a_folder(tmp_path / "run", a_plan())
-    return folder
+    return a_folder(tmp_path / "run", a_plan())
 
 
 @pytest.mark.parametrize("stray", STRAYS)

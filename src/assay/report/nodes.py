@@ -149,17 +149,16 @@ def imbalance_words(several: Sequence[Sequence[Imbalance]]) -> list[str]:
         if not of_resource or median(imbalance.ratio for imbalance in of_resource) < LARGE:
             continue
         (node, count), *_ = Counter(imbalance.node for imbalance in of_resource).most_common(1)
+        name = capitalised(RESOURCE_WORDS[resource])
         times = f"{median(imbalance.ratio for imbalance in of_resource):.2f} times the workers' mean"
         if len(of_resource) > 1 and 2 * count <= len(of_resource):
             conclusions.append(
-                f"{capitalised(RESOURCE_WORDS[resource])}: the most is {times}, on another node in most trials: that is "
-                "chance, as with few tasks or blocks"
+                f"{name}: the most is {times}, on another node in most trials: that is chance, as with few tasks or "
+                "blocks"
             )
         else:
             trials = f" in {count} of {len(of_resource)} trials" if len(of_resource) > 1 else " in this trial"
-            conclusions.append(
-                f"{capitalised(RESOURCE_WORDS[resource])}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}"
-            )
+            conclusions.append(f"{name}: {node} has the most{trials}, {times}. {CONCLUSIONS[resource]}")
     return conclusions
 
 

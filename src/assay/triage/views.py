@@ -276,9 +276,7 @@ def _role(row: JobRow) -> str:
     return (row.role or "not known") if row.verdict is TriageVerdict.MAY_MATTER else "-"
 
 
-def print_triage(
-    answer: Triage, console: Console, following: Sequence[NextCommand], *, verbose: bool
-) -> None:
+def print_triage(answer: Triage, console: Console, following: Sequence[NextCommand], *, verbose: bool) -> None:
     """One screen: the answer, the first jobs, what is cheaper than a drive, what was assumed, and what to do next.
 
     With `verbose` all jobs, all that is cheaper, and all that is not known.
