@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
+from assay.report.words import significant_text
 
 GIB = 1 << 30
 DAY_MS = 86_400_000
@@ -193,3 +194,35 @@ def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_ot
     assert ssd()["verdict"] == "does not pay"
     write_history(some, MadeJob(name="odd", maps=16, reduces=4, nodes=4, slots=4))
     assert ssd()["verdict"] == "not known"
+
+
+def test_the_time_of_jobs_that_always_failed_is_open_and_counts_towards_the_threshold_alike(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    before = as_json(*words)
+    assert before["uncounted_hours"] == 0
+    write_history(site, MadeJob(number=8, name="export", state="FAILED"))
+    after = as_json(*words)
+    added = after["uncounted_hours"]
+    assert added > 0
+    assert after["month_hours"] == pytest.approx(before["month_hours"] + added)
+    rows = [{row["kinds"][0]: row for row in answer["alternatives"]} for answer in (before, after)]
+    old, new = (of["local-directories-on-ssd"] for of in rows)
+    assert new["most_hours"] == pytest.approx(old["most_hours"] + added)
+    assert new["least_hours"] == pytest.approx(after["month_hours"] * 500 / 11_500)
+    assert f"h of jobs' time, of which {significant_text(added)} h are of jobs whose runs all failed" in " ".join(
+        advise(*words).split()
+    )
+    # A run that failed of a job that otherwise ended well counts nowhere.
+    write_history(site, HEAVY._replace(number=7, state="FAILED"))
+    assert as_json(*words)["uncounted_hours"] == pytest.approx(added)
+
+
+def test_runs_of_which_nothing_is_known_on_the_nights_chain_are_said(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    assert "on the chain of which nothing is known" not in " ".join(advise(*words).split())
+    late_ms = HEAVY.submitted_ms + DAY_MS + 20 * 60_000
+    write_history(site, HEAVY._replace(number=8, name="export", state="FAILED", submitted_ms=late_ms, map_ms=9_000_000))
+    assert as_json(*words)["night_unknown"] == 1
+    assert "of the longest night, without 1 run on the chain of which nothing is known" in " ".join(
+        advise(*words).split()
+    )

@@ -99,7 +99,11 @@ class Advice(Frozen):
     nights: int
     """The nights of the histories, of which a month has 30."""
     month_hours: float
-    """The jobs' time in a month."""
+    """The jobs' time in a month: of their runs that count, or of all runs of a job where none does."""
+    uncounted_hours: float
+    """Of that, the time of jobs of which no run counts, as all failed or lack data: nothing is known of it."""
+    night_unknown: int
+    """Of how many runs on the critical chain of the longest night nothing is known, so that they save nothing here."""
     worth: float
     """The share of it that SSDs for local directories must save by their price; without prices triage's threshold."""
     no_gain: Mapping[str, int]
@@ -128,8 +132,8 @@ class Site(NamedTuple):
 class _Batch(NamedTuple):
     """The runs with bounds that hold, what else ran, the jobs with such bounds, and how seconds become hours a month.
 
-    `hours` are those of all runs that count in a month. `open_hours` are what drives, memory and nodes may save
-    besides: all time of jobs without a bound, and the waits between polls of jobs that these waits decide about.
+    `hours` are those of all jobs in a month. `open_hours` are what drives, memory and nodes may save besides: all time
+    of jobs without a bound, and the waits between polls of jobs that these waits decide about.
     """
 
     runs: Sequence[BoundedRun]
@@ -151,17 +155,20 @@ def advise(
     """The advice for a site with these jobs, of which triage's answer is known."""
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
     nights = _nights(answer)
-    runs, others = [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts]
+    runs = [run for run in bounded if run_name(run.job) in known]
+    others = [job for job in jobs if not job.counts or run_name(job) not in known]
     to_hours = MONTH_NIGHTS / nights / 3600
-    hours = to_hours * sum(run.job.ran_s for run in bounded)
-    batch = _Batch(runs, others, known, to_hours, hours, to_hours * _open_s(answer.rows, bounded, others))
+    uncounted_s = _uncounted_s(jobs)
+    hours = to_hours * (sum(run.job.ran_s for run in bounded) + uncounted_s)
+    batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(answer.rows) + uncounted_s))
     compared = [
         _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
     ]
     rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
-        month_hours=batch.hours, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
+        month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
+        night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
         sizes=sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day),
         assumed=tuple(assumed),
     )  # fmt: skip
@@ -173,12 +180,16 @@ def _nights(answer: Triage) -> int:
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))
 
 
-def _open_s(rows: Sequence[JobRow], bounded: Sequence[BoundedRun], others: Sequence[PastJob]) -> float:
-    """How long jobs took, or waited, of which no bound holds; of jobs that never ended well, how long they took."""
-    counted = {run_name(run.job) for run in bounded}
+def _open_s(rows: Sequence[JobRow]) -> float:
+    """How long jobs took, or waited, of which runs count and no bound holds."""
     not_known = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN]
-    waits_s = sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
-    return waits_s + sum(job.elapsed_s for job in others if run_name(job) not in counted)
+    return sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
+
+
+def _uncounted_s(jobs: Sequence[PastJob]) -> float:
+    """How long the runs of jobs took of which none counts."""
+    counted = {run_name(job) for job in jobs if job.counts}
+    return sum(job.ran_s for job in jobs if run_name(job) not in counted)
 
 
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:

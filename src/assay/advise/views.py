@@ -12,6 +12,7 @@ from assay.report.columns import Column, layout_table
 from assay.report.words import duration_text, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
+from assay.triage.window import unknown_words
 
 _JOBS, _ASSUMED = 3, 4
 LEGEND = (
@@ -43,7 +44,7 @@ def headline(advice: Advice) -> str:
     of_night = f"at most {duration_text(3600 * row.night_most_hours)}"
     if row.night_likely_hours is not None:
         of_night = f"{duration_text(3600 * row.night_likely_hours)} ({of_night})"
-    of_night += " of the longest night"
+    of_night += f" of the longest night{unknown_words(advice.night_unknown)}"
     if row.verdict is Payback.PAYS:
         sure = (
             f"It pays from {_hours(row.least_hours)}, and all of the interval is above."
@@ -64,6 +65,14 @@ def headline(advice: Advice) -> str:
         f"Not known whether anything pays, since {why}{measure}. The first candidate is {row.name} ({price}), which "
         f"saves {_interval(row)} h of jobs' time a month, and {of_night}."
     )
+
+
+def _counted(advice: Advice) -> str:
+    """What of jobs' time counts."""
+    time = f"{_hours(advice.month_hours)} of jobs' time"
+    if not advice.uncounted_hours:
+        return time
+    return f"{time}, of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
 
 
 def _hours(hours: float | None) -> str:
@@ -112,7 +121,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     for sentence in sentences(advice):
         print_text(console, sentence)
     of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
-    print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}.")
+    print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}: {_counted(advice)}.")
     for assumption in advice.assumed[:_ASSUMED]:
         print_text(console, f"Assumed: {assumption}.")
     if more := len(advice.assumed[_ASSUMED:]):
