@@ -3,7 +3,7 @@
 import pytest
 
 from assay.advise.advice import Comparison, Payback, first_of, least_share
-from assay.advise.alternatives import Purchase, alternatives
+from assay.advise.alternatives import Directed, Purchase, alternatives
 from assay.advise.sizes import sizes
 from assay.cli.context import find_installation
 from assay.engine.past.job import Work
@@ -85,7 +85,7 @@ def test_an_ssd_lasts_as_long_as_its_drive_writes_of_five_years():
 
 def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_suggest():
     site = DriveSite(drives_by_role("2xhdd", find_installation().profiles))
-    for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1)):
+    for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1), Directed(["sort"], 1.0)):
         lines = [
             line
             for service in SERVICES.values()

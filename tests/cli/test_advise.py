@@ -69,8 +69,8 @@ def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(si
     answer = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
     rows = {row["kinds"][0]: row for row in answer["alternatives"]}
     assert {
-        "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "data-on-ssd", "one-more-disk",
-        "more-memory", "one-more-node",
+        "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "local-directories-of-some-nodes",
+        "data-on-ssd", "one-more-disk", "more-memory", "one-more-node",
     } == rows.keys()  # fmt: skip
     ssd = rows["local-directories-on-ssd"]
     assert ssd["price"] == 2 * 500
@@ -83,6 +83,29 @@ def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(si
     assert rows["one-more-node"]["verdict"] == "the measure"
     assert (answer["nodes"], answer["nights"]) == (2, 2)
     assert answer["sizes"]["peak_bytes"] > 0
+
+
+def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed_again(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--nodes", "8", "--ssd-nodes", "2")
+    few = (*words, "--small-ssd", "64GiB", "--small-ssd-price", "90")
+    answer = as_json(*few)
+    rows = {row["kinds"][0]: row for row in answer["alternatives"]}
+    assert rows["local-directories-of-some-nodes"]["price"] == 2 * 500
+    assert rows["local-directories-of-some-nodes"]["low_hours"] == 0
+    ssd, small = rows["local-directories-on-ssd"], rows["directed-jobs-on-ssd"]
+    assert small["price"] == 8 * 90
+    assert answer["directed"]["jobs"] == ["nightly sort"]
+    assert answer["directed"]["peak_bytes"] < 0.8 * (64 << 30)
+    assert small["likely_hours"] == pytest.approx(ssd["likely_hours"])
+    text = " ".join(advise(*few).split())
+    assert "1 SSD of 64.0 GiB a node for 1 job " in text
+    assert "--small-ssd-price 90" in text
+    assert "--ssd-nodes 2 --small-ssd 65536MiB" in text
+    tenth = as_json(*words)
+    assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
+    assert "No job that gains fits on an SSD of " in " ".join(advise(*words).split())
+    patch = advise(*few, "--print-change")
+    assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
 
 
 def test_on_nodes_with_many_drives_the_answer_is_not_known_and_names_the_job_to_measure(site):
@@ -142,6 +165,7 @@ def test_prices_are_plain_numbers(site, price):
         (("--ssd", "1xssd,input=1xnvme"), "names several kinds of drives"),
         (("--drives", "1xnobodys"), "--drives '1xnobodys' names 'nobodys', and known are "),
         (("--nodes", "1"), "--nodes 1 is less than the 2 nodes that histories name"),
+        (("--nodes", "6", "--ssd-nodes", "6"), "--ssd-nodes 6 are not some of the cluster's 6 nodes; name fewer"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(site, words, message):

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from assay.advise.alternatives import ONE_MORE_NODE, Alternative, Purchase, alternatives
+from assay.advise.alternatives import ONE_MORE_NODE, Alternative, Directed, Purchase, alternatives, local_on_ssd
+from assay.advise.few_jobs import Candidate, few_jobs
 from assay.advise.saving import likely_after
-from assay.advise.sizes import Sizes, sizes
+from assay.advise.sizes import FREE_SHARE, Sizes, peak_at_once, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
 from assay.triage.likely import Likely
@@ -25,6 +26,8 @@ _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
 _MOST_JOBS = 20
+_SMALL_SHARE = 0.1
+"""The size of an SSD for few jobs, where nothing says it: of what SSDs for all jobs need."""
 _NO_GAIN = {"time": "they compute", "bytes": "they move little on drives"}
 
 
@@ -87,6 +90,17 @@ class Comparison(Frozen):
     """Its jobs, those first that save most, twenty at most."""
 
 
+class DirectedJobs(Frozen):
+    """The jobs that would alone use a small SSD in each node."""
+
+    ssd_bytes: float
+    """The size of the SSD."""
+    peak_bytes: float
+    """The most that they had at once in the local directories of a node: a fifth of the SSD stays free."""
+    jobs: tuple[str, ...]
+    """Those that save most for each byte; empty where none that gains fits."""
+
+
 class Advice(Frozen):
     """What to change first, and what the other alternatives save."""
 
@@ -110,6 +124,8 @@ class Advice(Frozen):
     """How many jobs gain little or nothing, or nobody knows what, by reason."""
     sizes: Sizes
     """The size of SSDs for local directories, and how long they last."""
+    directed: DirectedJobs
+    """The jobs for which a small SSD in each node would be."""
     assumed: tuple[str, ...]
     """What was assumed because nothing said it."""
     next_commands: tuple[NextCommand, ...] = ()
@@ -161,17 +177,37 @@ def advise(
     uncounted_s = _uncounted_s(jobs)
     hours = to_hours * (sum(run.job.ran_s for run in bounded) + uncounted_s)
     batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(answer.rows) + uncounted_s))
+    of_ssds = sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day)
+    directed = _directed(runs, site, site.purchase.small_ssd_bytes or _SMALL_SHARE * of_ssds.needed_bytes)
     compared = [
-        _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
+        _compared(alternative, site, batch)
+        for alternative in alternatives(
+            site.drives, site.nodes, site.purchase, Directed(directed.jobs, directed.ssd_bytes)
+        )
     ]
     rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
-        sizes=sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day),
-        assumed=tuple(assumed),
+        sizes=of_ssds, directed=directed, assumed=tuple(assumed),
     )  # fmt: skip
+
+
+def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> DirectedJobs:
+    """Which jobs a small SSD would be for, by what it probably saves of each."""
+    change = local_on_ssd(site.purchase.ssd._replace(number=1))
+    saved_s: dict[str, float] = {}
+    of_job: dict[str, list[PastJob]] = {}
+    for run in runs:
+        likely = likely_after(run, site.drives, change(run, site.drives))
+        name = run_name(run.job)
+        saved_s[name] = saved_s.get(name, 0.0) + (0.0 if isinstance(likely, str) else likely.seconds)
+        of_job.setdefault(name, []).append(run.job)
+    candidates = [Candidate(name, saved_s[name], of_name) for name, of_name in of_job.items()]
+    chosen = few_jobs(candidates, (1 - FREE_SHARE) * ssd_bytes)
+    peak_bytes = peak_at_once([job for of in chosen for job in of.runs])
+    return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_bytes, jobs=tuple(of.job for of in chosen))
 
 
 def _nights(answer: Triage) -> int:

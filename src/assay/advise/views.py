@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from assay.advise.advice import MONTH_NIGHTS, Advice, Comparison, Payback
+from assay.advise.alternatives import DIRECTED_JOBS
 from assay.advise.sizes import WARRANTY_YEARS
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
 from assay.report.columns import Column, layout_table
 from assay.report.words import duration_text, print_line, print_text, significant_text
@@ -155,12 +156,22 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
+    yield _directed_words(advice)
     flips = [
         f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
         for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
     ]  # fmt: skip
     if flips:
         yield f"The answer flips at a unit price of {', '.join(flips)}."
+
+
+def _directed_words(advice: Advice) -> str:
+    """For which jobs a small SSD would be."""
+    of_few = advice.directed
+    ssd = f"an SSD of {bytes_text(of_few.ssd_bytes)} a node"
+    if not of_few.jobs:
+        return f"No job that gains fits on {ssd} alone (--small-ssd)."
+    return f"For {ssd}, by saving for each byte (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
@@ -170,6 +181,8 @@ def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
         return
     row = advice.alternatives[advice.first]
     yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
+    if DIRECTED_JOBS in row.kinds:
+        yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
     for kind in row.kinds:
         for service in SERVICES.values():
             yield from service.changes.get(kind, ())
