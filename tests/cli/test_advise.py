@@ -108,6 +108,27 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
 
 
+def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
+    answer = as_json("--history", site, "--drives", "12xhdd", *MEMORY, *PRICES)
+    move = answer["move"]
+    assert move["rate"] == 100 * (1 << 20)
+    job = next(of for of in move["jobs"] if of["job"] == "nightly sort")
+    # Two nodes hold two copies of 8 GiB: each has all of it.
+    assert job["seconds"] == pytest.approx(8 * GIB / move["rate"], rel=0.01)
+    row = next(row for row in answer["alternatives"] if row["kinds"] == ["data-on-ssd"])
+    saved = next(of for of in row["jobs"] if of["job"] == "nightly sort")
+    assert saved["runs"] == 30
+    assert job["runs"] == pytest.approx(job["seconds"] / 3600 / (saved["likely_hours"] / 30))
+    assert move["nights"] == pytest.approx(move["seconds"] / 3600 / (row["likely_hours"] / 30), rel=0.01)
+    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY).split())
+    assert "a node at 105 MB/s, takes " in text
+    assert as_json("--history", site, "--drives", "1xssd")["move"] is None
+
+
+def test_a_single_disk_reads_less_than_a_node_may_move(site):
+    assert as_json("--history", site, "--drives", "1xhdd")["move"]["rate"] < 100 * (1 << 20)
+
+
 def test_on_nodes_with_many_drives_the_answer_is_not_known_and_names_the_job_to_measure(site):
     text = " ".join(advise("--history", site, "--drives", "12xhdd", *PRICES).split())
     assert text.startswith("Not known whether anything pays, since a node has 12 drives, ")

@@ -9,9 +9,19 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from assay.advise.alternatives import ONE_MORE_NODE, Alternative, Directed, Purchase, alternatives, local_on_ssd
+from assay.advise.alternatives import (
+    DATA_ON_SSD,
+    INPUT,
+    ONE_MORE_NODE,
+    Alternative,
+    Directed,
+    Purchase,
+    alternatives,
+    local_on_ssd,
+)
 from assay.advise.few_jobs import Candidate, few_jobs
-from assay.advise.saving import likely_after
+from assay.advise.mover import Move, move_of
+from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
 from assay.advise.sizes import FREE_SHARE, Sizes, peak_at_once, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
@@ -21,11 +31,9 @@ from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageV
 from assay.triage.reasons import BoundedRun
 from assay.triage.window import window_of
 
-MONTH_NIGHTS = 30
 _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
-_MOST_JOBS = 20
 _SMALL_SHARE = 0.1
 """The size of an SSD for few jobs, where nothing says it: of what SSDs for all jobs need."""
 _NO_GAIN = {"time": "they compute", "bytes": "they move little on drives"}
@@ -40,17 +48,6 @@ class Payback(StrEnum):
     NO_PRICE = "no price"
     MEASURE = "the measure"
     NO_ROOM = "no room"
-
-
-class JobSaving(Frozen):
-    """What an alternative saves of a job: hours of its time in a month."""
-
-    job: str
-    """The job, as triage calls it."""
-    likely_hours: float | None
-    """Probably; null where nothing tells."""
-    most_hours: float
-    """At most."""
 
 
 class Comparison(Frozen):
@@ -87,7 +84,7 @@ class Comparison(Frozen):
     flip_prices: tuple[float, ...]
     """The prices of one of what is bought between which the answer flips: at both ends of the interval."""
     jobs: tuple[JobSaving, ...]
-    """Its jobs, those first that save most, twenty at most."""
+    """Its jobs, those first that save most."""
 
 
 class DirectedJobs(Frozen):
@@ -126,6 +123,8 @@ class Advice(Frozen):
     """The size of SSDs for local directories, and how long they last."""
     directed: DirectedJobs
     """The jobs for which a small SSD in each node would be."""
+    move: Move | None
+    """What it takes to move inputs to SSDs for all data; null where these are no alternative."""
     assumed: tuple[str, ...]
     """What was assumed because nothing said it."""
     next_commands: tuple[NextCommand, ...] = ()
@@ -186,11 +185,14 @@ def advise(
         )
     ]
     rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
+    all_ssds = next((row for row in rows if DATA_ON_SSD in row.kinds), None)
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
         sizes=of_ssds, directed=directed, assumed=tuple(assumed),
+        move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
+        if all_ssds else None,
     )  # fmt: skip
 
 
@@ -293,11 +295,14 @@ def _by_job(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ..
         runs.setdefault(run_name(run.job), []).append(run)
     sums = {job: _sums(of_job, to_hours) for job, of_job in runs.items()}
     jobs = [
-        JobSaving(job=job, likely_hours=of_job.likely_hours, most_hours=of_job.most_hours)
+        JobSaving(
+            job=job, runs=3600 * to_hours * len(runs[job]), hours=to_hours * sum(run.job.ran_s for run in runs[job]),
+            likely_hours=of_job.likely_hours, low_hours=of_job.low_hours, high_hours=of_job.high_hours,
+            most_hours=of_job.most_hours,
+        )
         for job, of_job in sums.items() if of_job.most_hours
     ]  # fmt: skip
-    jobs.sort(key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job))
-    return tuple(jobs[:_MOST_JOBS])
+    return tuple(sorted(jobs, key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job)))
 
 
 def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -> Payback:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.engine.past.job import StageSums
+from assay.model.base import Frozen
 from assay.plan.job_experiment import ROLES
 from assay.stats.closed_network import computing_time, network_time
 from assay.triage.drives import Drives
@@ -16,8 +17,28 @@ from assay.triage.likely import Likely, passed_share, worked_s
 from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
+MONTH_NIGHTS = 30
 Worked = Mapping[Drives, float]
 """How long each drive of a kind works in a stage, in seconds."""
+
+
+class JobSaving(Frozen):
+    """What an alternative saves of a job: hours of its time in a month."""
+
+    job: str
+    """The job, as triage calls it."""
+    runs: float
+    """Its runs in a month."""
+    hours: float
+    """Their time."""
+    likely_hours: float | None
+    """What it probably saves of that; null where nothing tells."""
+    low_hours: float
+    """The lower end of its interval."""
+    high_hours: float
+    """The upper end."""
+    most_hours: float
+    """At most."""
 
 
 class StageAfter(NamedTuple):

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from assay.advise.advice import MONTH_NIGHTS, Advice, Comparison, Payback
-from assay.advise.alternatives import DIRECTED_JOBS
+from assay.advise.advice import Advice, Comparison, Payback
+from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS
+from assay.advise.mover import Move
+from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
 from assay.report.columns import Column, layout_table
-from assay.report.words import duration_text, print_line, print_text, significant_text
+from assay.report.words import about_text, duration_text, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
 from assay.triage.window import unknown_words
@@ -157,6 +159,8 @@ def sentences(advice: Advice) -> Iterator[str]:
             "years: --drive-writes)."
         )
     yield _directed_words(advice)
+    if advice.move and advice.move.seconds:
+        yield _move_words(advice, advice.move)
     flips = [
         f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
         for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
@@ -172,6 +176,21 @@ def _directed_words(advice: Advice) -> str:
     if not of_few.jobs:
         return f"No job that gains fits on {ssd} alone (--small-ssd)."
     return f"For {ssd}, by saving for each byte (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
+
+
+def _move_words(advice: Advice, move: Move) -> str:
+    """What it takes to move data to SSDs, and when that is earned back."""
+    guess = "?" if any(DATA_ON_SSD in row.kinds and row.unknown for row in advice.alternatives) else ""
+    first = move.jobs[0]
+    earned = [
+        "nobody knows when" if count is None else f"after {significant_text(count)}{guess} {unit}"
+        for count, unit in ((move.nights, "nights"), (first.runs, "runs"))
+    ]
+    return (
+        f"SSDs for all data: moving the jobs' inputs with all copies, {bytes_text(move.node_bytes)} a node at "
+        f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, earned back {earned[0]}; that of {first.job} "
+        f"{about_text(first.seconds)}, {earned[1]}."
+    )
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
