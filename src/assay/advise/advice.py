@@ -31,6 +31,7 @@ from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageV
 from assay.triage.reasons import BoundedRun
 from assay.triage.window import window_of
 
+ADVICE_VERSION = 1
 _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
@@ -101,6 +102,8 @@ class DirectedJobs(Frozen):
 class Advice(Frozen):
     """What to change first, and what the other alternatives save."""
 
+    version: int = ADVICE_VERSION
+    """Of this form; another one can't be compared with what was seen afterwards."""
     first: int | None
     """The place in `alternatives` of what to change first; null where nothing pays, or nothing is known of any job."""
     alternatives: tuple[Comparison, ...]

@@ -20,7 +20,7 @@ from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
 INPUT, INTERMEDIATE = ROLES[0], ROLES[1]
-DATA_ON_SSD, DIRECTED_JOBS = "data-on-ssd", "directed-jobs-on-ssd"
+LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS = "local-directories-on-ssd", "data-on-ssd", "directed-jobs-on-ssd"
 ONE_MORE_NODE = "one-more-node"
 """By what the others are measured."""
 
@@ -93,7 +93,7 @@ def _ssds(
         change, room = local_on_ssd(ssd), _has_room(site, purchase, ssd.number)
         yield Alternative(
             f"{ssd.number} SSD{plural} a node for local directories", _times(nodes * ssd.number, price), change,
-            ("local-directories-on-ssd",), ssd.number, room,
+            (LOCAL_ON_SSD,), ssd.number, room,
         )  # fmt: skip
         some = purchase.ssd_nodes or nodes // 2
         if some:

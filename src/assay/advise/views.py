@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from assay.advise.advice import Advice, Comparison, Payback
-from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS
+from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS, LOCAL_ON_SSD
 from assay.advise.mover import Move
 from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
@@ -158,7 +158,8 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
-    yield _directed_words(advice)
+    if any(LOCAL_ON_SSD in of.kinds for of in advice.alternatives):
+        yield _directed_words(advice)
     if advice.move and advice.move.seconds:
         yield _move_words(advice, advice.move)
     flips = [
