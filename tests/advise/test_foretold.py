@@ -80,8 +80,8 @@ def test_sums_are_of_the_time_of_jobs_that_are_in_both():
     assert sums == pytest.approx((400, 30, 20, 40 + 270, 20 + 30))
     assert told.within is Within.YES
     assert told.remarks == (
-        "1 job of which advice foretold something were not compared (renamed)",
-        "1 job were compared of which advice foretold nothing (new)",
+        "not compared, though a saving was foretold: 1 job (renamed)",
+        "compared, though nothing was foretold: 1 job (new)",
     )
     text = " ".join(" ".join(foretold_lines(told, 100, None)).split())
     assert "30 s less a night, 8 % of 2 jobs' time (5 % to 78 %). Seen: 12 %, within the interval." in text

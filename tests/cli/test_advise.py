@@ -1,7 +1,9 @@
 """Proves the command from end to end: one screen in the order of a decision, JSON, a patch to review, and bad input."""
 
 import json
+import re
 import shlex
+from html import unescape
 
 import pytest
 from click import BadParameter
@@ -271,3 +273,32 @@ def test_runs_of_which_nothing_is_known_on_the_nights_chain_are_said(site):
     assert "of the longest night, without 1 run on the chain of which nothing is known" in " ".join(
         advise(*words).split()
     )
+
+
+def test_a_page_has_the_decision_the_table_with_beaten_ones_in_grey_jobs_sizes_and_the_flipping_price(site):
+    text = advise("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--html", "advice.html")
+    assert text.endswith("page: advice.html\n")
+    html = (site.parent / "advice.html").read_text().partition("<body")[2].partition("<script")[0]
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+    assert len(words.split()) < 1200
+    assert "What to change first Change first: " in words
+    assert "The answer flips at a unit price of " in words
+    assert "SSDs for local directories need " in words
+    assert "nightly sort" in words
+    (grey,) = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]
+    assert "more memory a node" in grey
+    assert grey.endswith("beaten</td></tr>")
+
+
+@pytest.mark.parametrize(("file", "message"), [("none/x.html", "there is no folder none"), ("done", "is a folder")])
+def test_a_page_that_can_t_be_written_is_refused_first(site, file, message):
+    with pytest.raises(BadInputError, match=f"--html {file}.*{message}"):
+        advise("--history", site / "none", "--html", file)
+
+
+def test_names_are_no_markup_on_the_page(site):
+    odd = site.parent / "odd"
+    odd.mkdir()
+    write_history(odd, HEAVY._replace(name="<script>alert(1)</script>"))
+    advise("--history", odd, "--drives", "1xhdd", "--html", "odd.html")
+    assert "<script>alert" not in (site.parent / "odd.html").read_text()

@@ -192,7 +192,8 @@ def advise(
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
-        night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
+        night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth,
+        no_gain=_no_gain(answer.rows),
         sizes=of_ssds, directed=directed, assumed=tuple(assumed),
         move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
         if all_ssds else None,

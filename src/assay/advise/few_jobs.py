@@ -1,4 +1,4 @@
-"""Which jobs get a small SSD: those that save most for each byte that they hold, as long as all that run at once fit."""
+"""Which jobs get a small SSD: those that save most for each byte of their peaks, while all that run at once fit."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

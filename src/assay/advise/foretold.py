@@ -33,8 +33,8 @@ class Within(StrEnum):
 class ForetoldJob(Frozen):
     """What advice had foretold of a job, and what was seen: shares of its time that were saved, each with its interval.
 
-    `seconds` are those of a night before the change. `likely` is None where nothing told what is. Of a saving outside of
-    its interval, whose own interval reaches into that, it is not known whether it is within.
+    `seconds` are those of a night before the change. `likely` is None where nothing told what is. Of a saving outside
+    of its interval, whose own interval reaches into that, it is not known whether it is within.
     """
 
     job: str
@@ -97,7 +97,8 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
     if not jobs:
         raise BadInputError(
             f"none of the jobs of which --advised foretells a saving by {row.name} was compared "
-            f"({first_few(list(saved)) or 'it foretells none'}); name advice on these jobs, or the alternative with --done"
+            f"({first_few(list(saved)) or 'it foretells none'}); name advice on the jobs of these histories, or with "
+            "--done another alternative"
         )
     low_s, likely_s, high_s, seen_s = (
         sum(of.seconds * share for of, share in zip(jobs, shares, strict=True))
@@ -135,12 +136,13 @@ def _job(saved: JobSaving, seconds: float, seen: Ratio) -> ForetoldJob:
 
 
 def _remarks(saved: set[str], compared: set[str]) -> Iterator[str]:
-    for jobs, why in (
-        (saved - compared, "of which advice foretold something were not compared"),
-        (compared - saved, "were compared of which advice foretold nothing"),
-    ):
-        if jobs:
-            yield f"{len(jobs)} job{'' if len(jobs) == 1 else 's'} {why} ({first_few(sorted(jobs))})"
+    def of_jobs(names: set[str]) -> str:
+        return f"{len(names)} job{'' if len(names) == 1 else 's'} ({first_few(sorted(names))})"
+
+    if saved - compared:
+        yield f"not compared, though a saving was foretold: {of_jobs(saved - compared)}"
+    if compared - saved:
+        yield f"compared, though nothing was foretold: {of_jobs(compared - saved)}"
 
 
 def foretold_lines(change: ForetoldChange, width: int, most: int | None) -> Iterator[str]:
@@ -153,7 +155,7 @@ def foretold_lines(change: ForetoldChange, width: int, most: int | None) -> Iter
         f"{percent(change.seen_s / change.seconds)}, {within} the interval."
     )
     yield from layout_table(_columns(change.jobs[:most]), width)
-    yield from (f"Advice: {remark}." for remark in change.remarks)
+    yield from (f"{remark[:1].upper()}{remark[1:]}." for remark in change.remarks)
 
 
 def _columns(jobs: Sequence[ForetoldJob]) -> list[Column]:

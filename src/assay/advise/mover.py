@@ -22,9 +22,9 @@ class JobMove(Frozen):
 
 
 class Move(Frozen):
-    """What it takes to move the inputs of jobs that SSDs for all data save anything of. What is written later lies there.
+    """What it takes to move the inputs of jobs that SSDs for all data save anything of.
 
-    Jobs may read the same data, which move once: then it takes less.
+    What is written later lies there at once. Jobs may read the same data, which move once: then it takes less.
     """
 
     rate: float

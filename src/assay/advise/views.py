@@ -12,12 +12,14 @@ from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
 from assay.report.columns import Column, layout_table
+from assay.report.templates import template
 from assay.report.words import about_text, duration_text, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
 from assay.triage.window import unknown_words
 
-_JOBS, _ASSUMED = 3, 4
+_JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
+"""Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
     "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
     "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
@@ -70,12 +72,14 @@ def headline(advice: Advice) -> str:
     )
 
 
-def _counted(advice: Advice) -> str:
-    """What of jobs' time counts."""
-    time = f"{_hours(advice.month_hours)} of jobs' time"
-    if not advice.uncounted_hours:
-        return time
-    return f"{time}, of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
+def _month_words(advice: Advice) -> str:
+    """What a month is, and what of jobs' time counts."""
+    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
+    failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
+    return (
+        f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}: {_hours(advice.month_hours)} of jobs' time"
+        f"{failed if advice.uncounted_hours else ''}."
+    )
 
 
 def _hours(hours: float | None) -> str:
@@ -111,6 +115,37 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
     ]
 
 
+def _job_table(row: Comparison) -> list[Column]:
+    """What an alternative saves of its first jobs, in hours a month."""
+    jobs = row.jobs[:_MOST_ROWS]
+    figures: dict[str, list[float | None]] = {
+        "time": [of.hours for of in jobs], "probably saved": [of.likely_hours for of in jobs],
+        "at least": [of.low_hours for of in jobs], "to": [of.high_hours for of in jobs],
+        "at most": [of.most_hours for of in jobs],
+    }  # fmt: skip
+    return [
+        Column("job", [of.job for of in jobs], name=True),
+        *(Column(head, [significant_text(of) for of in hours], values=hours) for head, hours in figures.items()),
+    ]
+
+
+def page(advice: Advice) -> str:
+    """The advice as a page: the decision, alternatives (beaten ones in grey), jobs, sizes, and the flipping price."""
+    shown = max(advice.alternatives, key=lambda row: row.most_hours)
+    row = shown if advice.first is None else advice.alternatives[advice.first]
+    grey = ["note" if of.beaten_by else "" for of in advice.alternatives]
+    beaten_by = [f"by {of.beaten_by}" if of.beaten_by else of.unknown for of in advice.alternatives]
+    compared = [column._replace(classes=grey) for column in table(advice.alternatives)]
+    html: str = template("advise.html.j2", "assay.advise").render(
+        name="advise", data="", headline=headline(advice), legend=LEGEND,
+        compared=[*compared[:-1], compared[-1]._replace(titles=beaten_by)], row=row, jobs=_job_table(row),
+        more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)), sizes=list(_size_words(advice)),
+        flips=list(_flip_words(advice)), counted=_month_words(advice), following=advice.next_commands[:2],
+        assumed=advice.assumed,
+    )  # fmt: skip
+    return html
+
+
 def print_advice(advice: Advice, console: Console) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next."""
     print_text(console, headline(advice), "bold")
@@ -123,8 +158,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     print_line(console, "")
     for sentence in sentences(advice):
         print_text(console, sentence)
-    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
-    print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}: {_counted(advice)}.")
+    print_text(console, _month_words(advice))
     for assumption in advice.assumed[:_ASSUMED]:
         print_text(console, f"Assumed: {assumption}.")
     if more := len(advice.assumed[_ASSUMED:]):
@@ -143,9 +177,19 @@ def sentences(advice: Advice) -> Iterator[str]:
             for of_job in row.jobs[:_JOBS]
         ]
         yield f"By {row.name}, these jobs save most: {', '.join(shown)}."
+    yield from _no_gain_words(advice)
+    yield from _size_words(advice)
+    yield from _flip_words(advice)
+
+
+def _no_gain_words(advice: Advice) -> Iterator[str]:
     if advice.no_gain:
         reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
+
+
+def _size_words(advice: Advice) -> Iterator[str]:
+    """How large SSDs must be, how long they last, for which jobs a small one is, and what a move takes."""
     known = advice.sizes
     yield (
         f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
@@ -162,6 +206,9 @@ def sentences(advice: Advice) -> Iterator[str]:
         yield _directed_words(advice)
     if advice.move and advice.move.seconds:
         yield _move_words(advice, advice.move)
+
+
+def _flip_words(advice: Advice) -> Iterator[str]:
     flips = [
         f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
         for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}

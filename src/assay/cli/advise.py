@@ -11,17 +11,19 @@ from assay.advise.advice import Advice, Site, least_share
 from assay.advise.advice import advise as advise_for
 from assay.advise.alternatives import Purchase
 from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
-from assay.advise.views import change_text, print_advice
+from assay.advise.views import change_text, page, print_advice
 from assay.cli.console import Output
-from assay.cli.context import BoundedNumber, Size, WholeNumber, find_installation, output_options
-from assay.cli.past_jobs import AskedJobs, PastJobs, past_jobs_options, read_past_jobs
+from assay.cli.context import BoundedNumber, Size, UserPath, WholeNumber, find_installation, output_options
+from assay.cli.past_jobs import AskedJobs, PastJobs, check_target, past_jobs_options, read_past_jobs
 from assay.cli.report import emit
 from assay.engine.past.job import PastJob, distinct
+from assay.host.files import replace_text
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
+from assay.report.words import print_line
 from assay.triage.drives import Drives, drives_by_role, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
@@ -72,13 +74,15 @@ def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., A
     "--drive-writes", type=BoundedNumber(0, 100, min_open=True),
     help=f"How often an SSD may be written whole each day for {WARRANTY_YEARS} years (DWPD); else {DRIVE_WRITES:g}.",
 )  # fmt: skip
+@click.option("--html", "html", type=UserPath(), metavar="FILE", help="Write a page with the advice, too.")
 @click.option(
     "--print-change", is_flag=True, help="Print what comes first as a patch to review: properties, commands, traps."
 )
 @output_options
 def advise(
     asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, slots: int | None,
-    nodes: int | None, drive_writes: float | None, *, print_change: bool, output: Output, **prices: float | None,
+    nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool, output: Output,
+    **prices: float | None,
 ) -> int:  # fmt: skip
     """Say what to change first for past jobs: SSDs, a disk, memory, a node or settings. Nothing is changed.
 
@@ -89,6 +93,7 @@ def advise(
               assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
               assay advise --history /history/done --drives 12xhdd --print-change
     """
+    check_target("--html", html)
     profiles = find_installation().profiles
     kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
     if len(kinds) > 1:
@@ -97,7 +102,8 @@ def advise(
     past = read_past_jobs(asked, output.progress)
     jobs = distinct(past.jobs)
     site = Site(
-        past.site, _nodes(jobs, nodes, ssd_nodes), purchase, _bytes(purchase.ssd, profiles), drive_writes or DRIVE_WRITES
+        past.site, _nodes(jobs, nodes, ssd_nodes), purchase, _bytes(purchase.ssd, profiles),
+        drive_writes or DRIVE_WRITES,
     )  # fmt: skip
     _check_slots(past, slots)
     worth, bounded = _worth(purchase), bounded_runs(jobs, past.site)
@@ -118,6 +124,9 @@ def advise(
     typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
     _show(advice, answer, output, print_change=print_change)
+    if html is not None:
+        replace_text(html, page(advice))
+        print_line(output.progress, f"page: {html}")
     return 0
 
 

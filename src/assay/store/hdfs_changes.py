@@ -19,8 +19,7 @@ CHANGES = {
         "# trap: a directory without [SSD] before it counts as DISK, whatever it lies on",
         "# trap: without room on SSDs ALL_SSD falls back to DISK silently: `hdfs fsck /PATH -storagepolicies` shows it",
         "# trap: with ONE_SSD clients read any copy by chance, unless dfs.namenode.read.considerStorageType is true",
-        "# trap: the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec), unless a block's new",
-        "#   place is on the same node",
+        "# trap: from node to node the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
     ),
     "one-more-disk": (
         "# hdfs-site.xml of each DataNode",
