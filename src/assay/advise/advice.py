@@ -12,12 +12,13 @@ from typing import NamedTuple
 from assay.advise.alternatives import (
     DATA_ON_SSD,
     INPUT,
+    INTERMEDIATE,
     ONE_MORE_NODE,
     Alternative,
     Directed,
     Purchase,
     alternatives,
-    local_on_ssd,
+    on_ssd,
 )
 from assay.advise.few_jobs import Candidate, few_jobs
 from assay.advise.mover import Move, move_of
@@ -202,11 +203,11 @@ def advise(
 
 def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> DirectedJobs:
     """Which jobs a small SSD would be for, by what it probably saves of each."""
-    change = local_on_ssd(site.purchase.ssd._replace(number=1))
+    ssd = site.purchase.ssd._replace(number=1)
     saved_s: dict[str, float] = {}
     of_job: dict[str, list[PastJob]] = {}
     for run in runs:
-        likely = likely_after(run, site.drives, change(run, site.drives))
+        likely = likely_after(run, site.drives, on_ssd((INTERMEDIATE,), ssd, run, site.drives))
         name = run_name(run.job)
         saved_s[name] = saved_s.get(name, 0.0) + (0.0 if isinstance(likely, str) else likely.seconds)
         of_job.setdefault(name, []).append(run.job)

@@ -90,7 +90,7 @@ def _ssds(
     ssd, price = purchase.ssd, purchase.ssd_price
     plural = "" if ssd.number == 1 else "s"
     if site.drives[INTERMEDIATE].profile != ssd.profile:
-        change, room = local_on_ssd(ssd), _has_room(site, purchase, ssd.number)
+        change, room = partial(on_ssd, (INTERMEDIATE,), ssd), _has_room(site, purchase, ssd.number)
         yield Alternative(
             f"{ssd.number} SSD{plural} a node for local directories", _times(nodes * ssd.number, price), change,
             (LOCAL_ON_SSD,), ssd.number, room,
@@ -107,14 +107,14 @@ def _ssds(
             yield Alternative(
                 f"1 SSD of {bytes_text(directed.ssd_bytes)} a node for {number} job{'' if number == 1 else 's'}",
                 _times(nodes, purchase.small_ssd_price),
-                partial(_where_directed, directed.jobs, local_on_ssd(ssd._replace(number=1))),
+                partial(_where_directed, directed.jobs, partial(on_ssd, (INTERMEDIATE,), ssd._replace(number=1))),
                 (DIRECTED_JOBS,), has_room=_has_room(site, purchase, 1),
             )  # fmt: skip
     if site.drives[INPUT].profile != ssd.profile:
         all_ssds = ssd._replace(number=max(ssd.number, site.drives[INPUT].number))
         yield Alternative(
             f"{all_ssds.number} SSD{'' if all_ssds.number == 1 else 's'} a node for all data",
-            _times(nodes * all_ssds.number, price), partial(_on_ssd, ROLES, all_ssds), (DATA_ON_SSD,), all_ssds.number,
+            _times(nodes * all_ssds.number, price), partial(on_ssd, ROLES, all_ssds), (DATA_ON_SSD,), all_ssds.number,
         )  # fmt: skip
 
 
@@ -140,11 +140,6 @@ def _has_room(site: DriveSite, purchase: Purchase, more: int) -> bool:
     return purchase.slots is None or installed + more <= purchase.slots
 
 
-def local_on_ssd(ssd: Drives) -> Change:
-    """Local directories on SSDs of each node."""
-    return partial(_on_ssd, (INTERMEDIATE,), ssd)
-
-
 def _where_suggested(kinds: Collection[str], change: Change, run: BoundedRun, site: DriveSite) -> Changed:
     """The change of a run whose counters suggest it; else nothing is saved."""
     if any(suggestion.kind in kinds for suggestion in suggestions(run.job)):
@@ -152,7 +147,7 @@ def _where_suggested(kinds: Collection[str], change: Change, run: BoundedRun, si
     return Changed(0.0, [StageAfter(worked) for worked in worked_now(run, site)])
 
 
-def _on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
+def on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
     """Data of some roles on SSDs; the bound is that of drives without delay."""
     most_s = run.bound.seconds
     if len(roles) < len(ROLES):
