@@ -154,13 +154,13 @@ def cases(path: Path, profiles: Path) -> Iterator[Case]:
             jobs.setdefault(key, {}).setdefault(record.trial.placement.name, []).append(trial)
     names = job_names(jobs)
     for key, placements in jobs.items():
-        on_disk = next((of for of in placements.values() if _is_disk(of[0].drives, profiles)), None)
+        on_disk = next((of for of in placements.values() if is_disk(of[0].drives, profiles)), None)
         for placement, trials in placements.items() if on_disk else ():
-            if on_disk and (roles := _changed_roles(on_disk[0].drives, trials[0].drives)):
+            if on_disk and (roles := changed_roles(on_disk[0].drives, trials[0].drives)):
                 yield _case(path.name, names[key], placement, roles, on_disk, trials)
 
 
-def _is_disk(drives: Mapping[str, Drives], profiles: Path) -> bool:
+def is_disk(drives: Mapping[str, Drives], profiles: Path) -> bool:
     """Whether all data are on one hard disk, or on the slow device."""
     if len(set(drives.values())) != 1:
         return False
@@ -168,7 +168,7 @@ def _is_disk(drives: Mapping[str, Drives], profiles: Path) -> bool:
     return find_profile(disk.profile, profiles).kind == "hdd" if disk.profile else disk.name == SLOW_DISK
 
 
-def _changed_roles(disk: Mapping[str, Drives], other: Mapping[str, Drives]) -> Sequence[str]:
+def changed_roles(disk: Mapping[str, Drives], other: Mapping[str, Drives]) -> Sequence[str]:
     """All roles, or local directories alone, where these are on a faster drive; else none."""
     roles = [role for role in ROLES if other and other[role] != disk[role]]
     faster = all(other[role].read_rate > disk[role].read_rate for role in roles)

@@ -101,7 +101,9 @@ def test_another_alternative_is_named_by_its_name_or_kind():
 
 
 def test_jobs_that_do_not_occur_are_refused():
-    with pytest.raises(BadInputError, match=r"none of the jobs of which --advised foretells a saving by ssd .*\(sort\)"):
+    with pytest.raises(
+        BadInputError, match=r"none of the jobs of which --advised foretells a saving by ssd .*\(sort\)"
+    ):
         foretold(advice(saving("sort", 0.3, 0.2, 0.4)), None, change_of(seen("join", 0.2, 0.1, 0.3)))
 
 

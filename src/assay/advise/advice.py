@@ -339,9 +339,9 @@ def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
 
 
 def first_of(rows: Sequence[Comparison]) -> int | None:
-    """The place of what to change first: what pays, by its hours for each 1,000; else what costs least to try.
+    """The place of what to change first: what pays, by its hours for each 1,000; else what costs nothing to try.
 
-    Without prices that is what probably saves most. None where nothing pays.
+    What is known comes before guesses. Without prices it is what probably saves most. None where nothing pays.
     """
     possible = [
         place for place, row in enumerate(rows)
@@ -349,10 +349,11 @@ def first_of(rows: Sequence[Comparison]) -> int | None:
     ]  # fmt: skip
     have_prices = all(rows[place].price is not None for place in possible)
 
-    def rank(place: int) -> tuple[bool, bool, float, float]:
+    def rank(place: int) -> tuple[bool, bool, bool, float, float]:
         row = rows[place]
         money = row.price if have_prices and row.price else 1.0
-        return row.verdict is Payback.PAYS, row.price == 0, (row.likely_hours or 0.0) / money, row.most_hours / money
+        hours = (row.likely_hours or 0.0) / money, row.most_hours / money
+        return row.verdict is Payback.PAYS, row.price == 0, not row.unknown, *hours
 
     return max(possible, key=rank, default=None)
 

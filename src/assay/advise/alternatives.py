@@ -83,9 +83,7 @@ def _of_settings() -> list[Alternative]:
     return [Alternative(name, 0.0, partial(_where_suggested, kinds, change), kinds) for name, change, kinds in changes]
 
 
-def _ssds(
-    site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None
-) -> Iterator[Alternative]:
+def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None) -> Iterator[Alternative]:
     """SSDs for local directories on all nodes, on some, and for few jobs alone, and SSDs for all data."""
     ssd, price = purchase.ssd, purchase.ssd_price
     plural = "" if ssd.number == 1 else "s"
