@@ -462,7 +462,7 @@ def main() -> int:
     profiles = find_installation().profiles
     try:
         with ExitStack() as unpacked:
-            runs = [_unpacked(run, unpacked) for run in wishes.runs]
+            runs = [unpacked_run(run, unpacked) for run in wishes.runs]
             cases = [case for run in runs for case in cases_of(run, profiles)]
     except BadInputError as error:
         sys.stderr.write(f"{error}\n")
@@ -501,7 +501,7 @@ def main() -> int:
     return 1 if any(wrong(excluded(cases, worth), worth) for worth in THRESHOLDS) else 0
 
 
-def _unpacked(run: Path, stack: ExitStack) -> Path:
+def unpacked_run(run: Path, stack: ExitStack) -> Path:
     """A run's folder: of an archive of `docs/results` a new one, called as it is, that goes when the stack ends."""
     if not run.name.endswith(ARCHIVE):
         return run

@@ -18,7 +18,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
-from assay.advise.advice import Advice, Comparison, JobSaving
+from assay.advise.advice import Advice, Comparison, DirectedJobs
+from assay.advise.mover import JobMove, Move
+from assay.advise.saving import JobSaving
 from assay.advise.sizes import Sizes
 from assay.cli import cli
 from assay.cli.context import find_installation
@@ -191,9 +193,9 @@ def _numbers(one: Schema) -> str:
 _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
-        Advice, Amount, AnswerSummary, Batch, CheckedDataset, Comparison, Coverage, Doubt, DryRun, JobRecord, JobRow,
-        JobSaving, Landed, LimitUse, Night, NoisePrior, Plan, PlannedTrial, Record, RunSummary, Sizes, Totals, Trial,
-        Window, WindowRun,
+        Advice, Amount, AnswerSummary, Batch, CheckedDataset, Comparison, Coverage, DirectedJobs, Doubt, DryRun,
+        JobMove, JobRecord, JobRow, JobSaving, Landed, LimitUse, Move, Night, NoisePrior, Plan, PlannedTrial, Record,
+        RunSummary, Sizes, Totals, Trial, Window, WindowRun,
         *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 import numpy as np
+from benchmarks import advise as of_advice
 from benchmarks import compare_histories as compared
 from benchmarks import exclusions, forty_jobs, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
@@ -476,6 +477,11 @@ def advise_example() -> str:
         return _listing(output_of(Path(folder), "110", "-m", "assay", "advise", "--example", *options))
 
 
+def advise_forecasts() -> str:
+    """How good advice's savings are, by the cases that `benchmarks/advise.py` wrote beside itself."""
+    return of_advice.markdown(of_advice.read_cases(of_advice.FILE)) if of_advice.FILE.exists() else "Not run yet."
+
+
 def charts() -> dict[Path, str]:
     """Each chart of a kept run that a page shows, by its file."""
     return {RESULTS / "engines.svg": standalone(shares_chart(_shares("engines")))}
@@ -537,6 +543,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage example": triage_example,
     "triage example head": triage_example_head,
     "advise example": advise_example,
+    "advise forecasts": advise_forecasts,
     **PREDICTION_BLOCKS,
     **BLOCKS,
 }

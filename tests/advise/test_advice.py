@@ -3,7 +3,7 @@
 import pytest
 
 from assay.advise.advice import Comparison, Payback, first_of, least_share
-from assay.advise.alternatives import Purchase, alternatives
+from assay.advise.alternatives import Directed, Purchase, alternatives
 from assay.advise.sizes import sizes
 from assay.cli.context import find_installation
 from assay.engine.past.job import Work
@@ -32,6 +32,7 @@ def row(name, price=None, likely=None, verdict=Payback.NOT_KNOWN, most=10.0, **m
         ([row("a", 1000, 5, Payback.PAYS), row("c", 0, 1, Payback.PAYS)], "c"),
         ([row("a", 1000, 5), row("c", 0, 1)], "c"),
         ([row("a", 1000, 5), row("b", 100, 4), row("c", 0, 9, beaten_by="d")], "b"),
+        ([row("a", 1000, 5), row("b", 100, 4, unknown="nobody measured it")], "a"),
         ([row("a", None, 5, Payback.NO_PRICE), row("b", None, 6, Payback.NO_PRICE)], "b"),
         ([row("a", None, None, most=5), row("b", None, None, most=6)], "b"),
     ],
@@ -85,7 +86,7 @@ def test_an_ssd_lasts_as_long_as_its_drive_writes_of_five_years():
 
 def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_suggest():
     site = DriveSite(drives_by_role("2xhdd", find_installation().profiles))
-    for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1)):
+    for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1), Directed(["sort"], 1.0)):
         lines = [
             line
             for service in SERVICES.values()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.advise.alternatives import Purchase, alternatives
+from assay.advise.alternatives import DIRECTED_JOBS, Directed, Purchase, alternatives
 from assay.advise.saving import Changed, likely_after
 from assay.cli.context import find_installation
 from assay.engine.past.made_histories import MadeJob, history
@@ -108,6 +108,47 @@ def test_more_memory_saves_more_the_more_of_what_passed_it_holds_and_is_not_know
     assert 0 < saved[0] < saved[1] < saved[2]
     _, unknown = after("more-memory", run_of(SITES["counters"]), SITES["counters"])
     assert "say --node-memory" in unknown
+
+
+def test_some_nodes_with_ssds_take_independent_tasks_from_the_others():
+    site = SITES["busy drives"]
+    run = run_of(site, reduces=0)
+    (stage,) = run.job.stages
+    time_s = stage.elapsed_ms / 1000
+    _, on_all = after("local-directories-on-ssd", run, site)
+    all_s = time_s - on_all.seconds
+    changed, likely = after("local-directories-of-some-nodes", run, site, BUY._replace(ssd_nodes=1), nodes=4)
+    assert likely.seconds == pytest.approx(time_s - 4 / (3 / time_s + 1 / all_s))
+    assert likely.seconds >= on_all.seconds / 4
+    assert (likely.low_s, likely.high_s) == (0, changed.most_s)
+    assert likely.unlike == "no job was measured with SSDs in some of its nodes alone"
+
+
+@pytest.mark.parametrize("made", [{"reduces": 0, "slots": 16}, {"maps": 4, "reduces": 40}])
+def test_a_single_wave_waits_for_nodes_without_ssds_as_does_what_is_fetched_from_them(made):
+    site = SITES["page cache"]
+    run = run_of(site, **made)
+    changed, likely = after("local-directories-of-some-nodes", run, site)
+    assert likely.seconds == pytest.approx(0)
+    assert likely.high_s == changed.most_s > 0
+
+
+def test_a_cluster_of_one_node_has_no_other_nodes():
+    assert not [of for of in alternatives(DriveSite(DISKS), 1, BUY) if "some" in of.kinds[0]]
+
+
+def test_directed_jobs_save_as_on_ssds_for_all_and_others_at_most_what_drives_did_beside_them():
+    site = SITES["page cache"]
+    run = run_of(site)
+    (directed,) = [
+        of.change for of in alternatives(site, 2, BUY, Directed(["made job"], 1e9)) if of.kinds == (DIRECTED_JOBS,)
+    ]
+    changed = directed(run, site)
+    on_all, likely = after("local-directories-on-ssd", run, site)
+    assert (changed.most_s, likely_after(run, site, changed)) == (on_all.most_s, likely)
+    other = run._replace(job=run.job._replace(name="other"), bound=run.bound._replace(beside_s=7.0))
+    assert directed(other, site).most_s == 7
+    assert likely_after(other, site, directed(other, site)).seconds == pytest.approx(0)
 
 
 def test_settings_save_where_counters_suggest_them_alone():

@@ -1,7 +1,9 @@
 """Proves the command from end to end: one screen in the order of a decision, JSON, a patch to review, and bad input."""
 
 import json
+import re
 import shlex
+from html import unescape
 
 import pytest
 from click import BadParameter
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
+from assay.report.words import significant_text
 
 GIB = 1 << 30
 DAY_MS = 86_400_000
@@ -68,8 +71,8 @@ def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(si
     answer = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
     rows = {row["kinds"][0]: row for row in answer["alternatives"]}
     assert {
-        "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "data-on-ssd", "one-more-disk",
-        "more-memory", "one-more-node",
+        "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "local-directories-of-some-nodes",
+        "data-on-ssd", "one-more-disk", "more-memory", "one-more-node",
     } == rows.keys()  # fmt: skip
     ssd = rows["local-directories-on-ssd"]
     assert ssd["price"] == 2 * 500
@@ -82,6 +85,50 @@ def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(si
     assert rows["one-more-node"]["verdict"] == "the measure"
     assert (answer["nodes"], answer["nights"]) == (2, 2)
     assert answer["sizes"]["peak_bytes"] > 0
+
+
+def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed_again(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--nodes", "8", "--ssd-nodes", "2")
+    few = (*words, "--small-ssd", "64GiB", "--small-ssd-price", "90")
+    answer = as_json(*few)
+    rows = {row["kinds"][0]: row for row in answer["alternatives"]}
+    assert rows["local-directories-of-some-nodes"]["price"] == 2 * 500
+    assert rows["local-directories-of-some-nodes"]["low_hours"] == 0
+    ssd, small = rows["local-directories-on-ssd"], rows["directed-jobs-on-ssd"]
+    assert small["price"] == 8 * 90
+    assert answer["directed"]["jobs"] == ["nightly sort"]
+    assert answer["directed"]["peak_bytes"] < 0.8 * (64 << 30)
+    assert small["likely_hours"] == pytest.approx(ssd["likely_hours"])
+    text = " ".join(advise(*few).split())
+    assert "1 SSD of 64.0 GiB a node for 1 job " in text
+    assert "--small-ssd-price 90" in text
+    assert "--ssd-nodes 2 --small-ssd 65536MiB" in text
+    tenth = as_json(*words)
+    assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
+    assert "No job that gains fits on an SSD of " in " ".join(advise(*words).split())
+    patch = advise(*few, "--print-change")
+    assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
+
+
+def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
+    answer = as_json("--history", site, "--drives", "12xhdd", *MEMORY, *PRICES)
+    move = answer["move"]
+    assert move["rate"] == 100 * (1 << 20)
+    job = next(of for of in move["jobs"] if of["job"] == "nightly sort")
+    # Two nodes hold two copies of 8 GiB: each has all of it.
+    assert job["seconds"] == pytest.approx(8 * GIB / move["rate"], rel=0.01)
+    row = next(row for row in answer["alternatives"] if row["kinds"] == ["data-on-ssd"])
+    saved = next(of for of in row["jobs"] if of["job"] == "nightly sort")
+    assert saved["runs"] == 30
+    assert job["runs"] == pytest.approx(job["seconds"] / 3600 / (saved["likely_hours"] / 30))
+    assert move["nights"] == pytest.approx(move["seconds"] / 3600 / (row["likely_hours"] / 30), rel=0.01)
+    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY).split())
+    assert "a node at 105 MB/s, takes " in text
+    assert as_json("--history", site, "--drives", "1xssd")["move"] is None
+
+
+def test_a_single_disk_reads_less_than_a_node_may_move(site):
+    assert as_json("--history", site, "--drives", "1xhdd")["move"]["rate"] < 100 * (1 << 20)
 
 
 def test_on_nodes_with_many_drives_the_answer_is_not_known_and_names_the_job_to_measure(site):
@@ -141,6 +188,7 @@ def test_prices_are_plain_numbers(site, price):
         (("--ssd", "1xssd,input=1xnvme"), "names several kinds of drives"),
         (("--drives", "1xnobodys"), "--drives '1xnobodys' names 'nobodys', and known are "),
         (("--nodes", "1"), "--nodes 1 is less than the 2 nodes that histories name"),
+        (("--nodes", "6", "--ssd-nodes", "6"), "--ssd-nodes 6 are not some of the cluster's 6 nodes; name fewer"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(site, words, message):
@@ -193,3 +241,64 @@ def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_ot
     assert ssd()["verdict"] == "does not pay"
     write_history(some, MadeJob(name="odd", maps=16, reduces=4, nodes=4, slots=4))
     assert ssd()["verdict"] == "not known"
+
+
+def test_the_time_of_jobs_that_always_failed_is_open_and_counts_towards_the_threshold_alike(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    before = as_json(*words)
+    assert before["uncounted_hours"] == 0
+    write_history(site, MadeJob(number=8, name="export", state="FAILED"))
+    after = as_json(*words)
+    added = after["uncounted_hours"]
+    assert added > 0
+    assert after["month_hours"] == pytest.approx(before["month_hours"] + added)
+    rows = [{row["kinds"][0]: row for row in answer["alternatives"]} for answer in (before, after)]
+    old, new = (of["local-directories-on-ssd"] for of in rows)
+    assert new["most_hours"] == pytest.approx(old["most_hours"] + added)
+    assert new["least_hours"] == pytest.approx(after["month_hours"] * 500 / 11_500)
+    assert f"h of jobs' time, of which {significant_text(added)} h are of jobs whose runs all failed" in " ".join(
+        advise(*words).split()
+    )
+    # A run that failed of a job that otherwise ended well counts nowhere.
+    write_history(site, HEAVY._replace(number=7, state="FAILED"))
+    assert as_json(*words)["uncounted_hours"] == pytest.approx(added)
+
+
+def test_runs_of_which_nothing_is_known_on_the_nights_chain_are_said(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    assert "on the chain of which nothing is known" not in " ".join(advise(*words).split())
+    late_ms = HEAVY.submitted_ms + DAY_MS + 20 * 60_000
+    write_history(site, HEAVY._replace(number=8, name="export", state="FAILED", submitted_ms=late_ms, map_ms=9_000_000))
+    assert as_json(*words)["night_unknown"] == 1
+    assert "of the longest night, without 1 run on the chain of which nothing is known" in " ".join(
+        advise(*words).split()
+    )
+
+
+def test_a_page_has_the_decision_the_table_with_beaten_ones_in_grey_jobs_sizes_and_the_flipping_price(site):
+    text = advise("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--html", "advice.html")
+    assert text.endswith("page: advice.html\n")
+    html = (site.parent / "advice.html").read_text().partition("<body")[2].partition("<script")[0]
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+    assert len(words.split()) < 1200
+    assert "What to change first Change first: " in words
+    assert "The answer flips at a unit price of " in words
+    assert "SSDs for local directories need " in words
+    assert "nightly sort" in words
+    (grey,) = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]
+    assert "more memory a node" in grey
+    assert grey.endswith("beaten</td></tr>")
+
+
+@pytest.mark.parametrize(("file", "message"), [("none/x.html", "there is no folder none"), ("done", "is a folder")])
+def test_a_page_that_can_t_be_written_is_refused_first(site, file, message):
+    with pytest.raises(BadInputError, match=f"--html {file}.*{message}"):
+        advise("--history", site / "none", "--html", file)
+
+
+def test_names_are_no_markup_on_the_page(site):
+    odd = site.parent / "odd"
+    odd.mkdir()
+    write_history(odd, HEAVY._replace(name="<script>alert(1)</script>"))
+    advise("--history", odd, "--drives", "1xhdd", "--html", "odd.html")
+    assert "<script>alert" not in (site.parent / "odd.html").read_text()

@@ -70,6 +70,26 @@ def test_json_has_all_digits(done):
     assert answer["jobs"][0]["stages"].keys() == {"map", "reduce"}
 
 
+def test_what_advice_had_said_stands_beside_what_was_seen(done, tmp_path):
+    before = ("advise", "--history", str(done), "--drives", "1xhdd", "--json")
+    written = CliRunner().invoke(cli, before, standalone_mode=False, catch_exceptions=False)
+    advice = tmp_path / "advice.json"
+    advice.write_text(written.stdout)
+    words = ("--history", done, "--changed", CHANGED, "--control", "train", "--advised", advice)
+    words = (*words, "--done", "local-directories-on-ssd")
+    text = " ".join(assay(*words).split())
+    assert "Advice had foretold of 1 SSD a node for local directories: " in text
+    assert ". Seen: 3" in text
+    answer = json.loads(assay(*words, "--json"))["advised"]
+    assert [job["job"] for job in answer["jobs"]] == ["sort"]
+    assert answer["jobs"][0]["seen"] == pytest.approx(1 - answer_ratio(words))
+
+
+def answer_ratio(words):
+    (sort,) = [row for row in json.loads(assay(*words, "--json"))["jobs"] if row["job"] == "sort"]
+    return sort["change"]["ratio"]
+
+
 def test_named_controls_are_those_and_no_others(done):
     answer = json.loads(assay("--history", done, "--changed", CHANGED, "--control", "sort", "--json"))
     assert [row["job"] for row in answer["jobs"] if row["control"]] == ["sort"]
@@ -94,6 +114,8 @@ def test_a_date_means_noon_and_a_time_itself():
     [
         (["--changed", CHANGED, "--changed", "2026-11-19"], click.UsageError, "one change is judged at a time"),
         (["--changed", CHANGED, "--worth", "0%"], click.UsageError, "no number of nights shows"),
+        (["--changed", CHANGED, "--done", "ssd"], click.UsageError, "--done names an alternative of --advised"),
+        (["--changed", CHANGED, "--advised", "none.json"], BadInputError, "none.json can't be read"),
         (["--changed", "2026-11-01"], BadInputError, "has no run before it"),
         (["--changed", "2026-12-24"], BadInputError, "has no run after it"),
         (["--changed", CHANGED, "--since", "2026-11-17T12:00"], BadInputError, "there is 1 night before"),

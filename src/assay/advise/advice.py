@@ -9,9 +9,21 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from assay.advise.alternatives import ONE_MORE_NODE, Alternative, Purchase, alternatives
-from assay.advise.saving import likely_after
-from assay.advise.sizes import Sizes, sizes
+from assay.advise.alternatives import (
+    DATA_ON_SSD,
+    INPUT,
+    INTERMEDIATE,
+    ONE_MORE_NODE,
+    Alternative,
+    Directed,
+    Purchase,
+    alternatives,
+    on_ssd,
+)
+from assay.advise.few_jobs import Candidate, few_jobs
+from assay.advise.mover import Move, move_of
+from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
+from assay.advise.sizes import FREE_SHARE, Sizes, peak_at_once, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
 from assay.triage.likely import Likely
@@ -20,11 +32,12 @@ from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageV
 from assay.triage.reasons import BoundedRun
 from assay.triage.window import window_of
 
-MONTH_NIGHTS = 30
+ADVICE_VERSION = 1
 _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
-_MOST_JOBS = 20
+_SMALL_SHARE = 0.1
+"""The size of an SSD for few jobs, where nothing says it: of what SSDs for all jobs need."""
 _NO_GAIN = {"time": "they compute", "bytes": "they move little on drives"}
 
 
@@ -37,17 +50,6 @@ class Payback(StrEnum):
     NO_PRICE = "no price"
     MEASURE = "the measure"
     NO_ROOM = "no room"
-
-
-class JobSaving(Frozen):
-    """What an alternative saves of a job: hours of its time in a month."""
-
-    job: str
-    """The job, as triage calls it."""
-    likely_hours: float | None
-    """Probably; null where nothing tells."""
-    most_hours: float
-    """At most."""
 
 
 class Comparison(Frozen):
@@ -84,12 +86,25 @@ class Comparison(Frozen):
     flip_prices: tuple[float, ...]
     """The prices of one of what is bought between which the answer flips: at both ends of the interval."""
     jobs: tuple[JobSaving, ...]
-    """Its jobs, those first that save most, twenty at most."""
+    """Its jobs, those first that save most."""
+
+
+class DirectedJobs(Frozen):
+    """The jobs that would alone use a small SSD in each node."""
+
+    ssd_bytes: float
+    """The size of the SSD."""
+    peak_bytes: float
+    """The most that they had at once in the local directories of a node: a fifth of the SSD stays free."""
+    jobs: tuple[str, ...]
+    """Those that save most for each byte; empty where none that gains fits."""
 
 
 class Advice(Frozen):
     """What to change first, and what the other alternatives save."""
 
+    version: int = ADVICE_VERSION
+    """Of this form; another one can't be compared with what was seen afterwards."""
     first: int | None
     """The place in `alternatives` of what to change first; null where nothing pays, or nothing is known of any job."""
     alternatives: tuple[Comparison, ...]
@@ -99,13 +114,21 @@ class Advice(Frozen):
     nights: int
     """The nights of the histories, of which a month has 30."""
     month_hours: float
-    """The jobs' time in a month."""
+    """The jobs' time in a month: of their runs that count, or of all runs of a job where none does."""
+    uncounted_hours: float
+    """Of that, the time of jobs of which no run counts, as all failed or lack data: nothing is known of it."""
+    night_unknown: int
+    """Of how many runs on the critical chain of the longest night nothing is known, so that they save nothing here."""
     worth: float
     """The share of it that SSDs for local directories must save by their price; without prices triage's threshold."""
     no_gain: Mapping[str, int]
     """How many jobs gain little or nothing, or nobody knows what, by reason."""
     sizes: Sizes
     """The size of SSDs for local directories, and how long they last."""
+    directed: DirectedJobs
+    """The jobs for which a small SSD in each node would be."""
+    move: Move | None
+    """What it takes to move inputs to SSDs for all data; null where these are no alternative."""
     assumed: tuple[str, ...]
     """What was assumed because nothing said it."""
     next_commands: tuple[NextCommand, ...] = ()
@@ -128,8 +151,8 @@ class Site(NamedTuple):
 class _Batch(NamedTuple):
     """The runs with bounds that hold, what else ran, the jobs with such bounds, and how seconds become hours a month.
 
-    `hours` are those of all runs that count in a month. `open_hours` are what drives, memory and nodes may save
-    besides: all time of jobs without a bound, and the waits between polls of jobs that these waits decide about.
+    `hours` are those of all jobs in a month. `open_hours` are what drives, memory and nodes may save besides: all time
+    of jobs without a bound, and the waits between polls of jobs that these waits decide about.
     """
 
     runs: Sequence[BoundedRun]
@@ -151,20 +174,47 @@ def advise(
     """The advice for a site with these jobs, of which triage's answer is known."""
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
     nights = _nights(answer)
-    runs, others = [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts]
+    runs = [run for run in bounded if run_name(run.job) in known]
+    others = [job for job in jobs if not job.counts or run_name(job) not in known]
     to_hours = MONTH_NIGHTS / nights / 3600
-    hours = to_hours * sum(run.job.ran_s for run in bounded)
-    batch = _Batch(runs, others, known, to_hours, hours, to_hours * _open_s(answer.rows, bounded, others))
+    uncounted_s = _uncounted_s(jobs)
+    hours = to_hours * (sum(run.job.ran_s for run in bounded) + uncounted_s)
+    batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(answer.rows) + uncounted_s))
+    of_ssds = sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day)
+    directed = _directed(runs, site, site.purchase.small_ssd_bytes or _SMALL_SHARE * of_ssds.needed_bytes)
     compared = [
-        _compared(alternative, site, batch) for alternative in alternatives(site.drives, site.nodes, site.purchase)
+        _compared(alternative, site, batch)
+        for alternative in alternatives(
+            site.drives, site.nodes, site.purchase, Directed(directed.jobs, directed.ssd_bytes)
+        )
     ]
     rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
+    all_ssds = next((row for row in rows if DATA_ON_SSD in row.kinds), None)
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
-        month_hours=batch.hours, worth=answer.summary.worth, no_gain=_no_gain(answer.rows),
-        sizes=sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day),
-        assumed=tuple(assumed),
+        month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
+        night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth,
+        no_gain=_no_gain(answer.rows),
+        sizes=of_ssds, directed=directed, assumed=tuple(assumed),
+        move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
+        if all_ssds else None,
     )  # fmt: skip
+
+
+def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> DirectedJobs:
+    """Which jobs a small SSD would be for, by what it probably saves of each."""
+    ssd = site.purchase.ssd._replace(number=1)
+    saved_s: dict[str, float] = {}
+    of_job: dict[str, list[PastJob]] = {}
+    for run in runs:
+        likely = likely_after(run, site.drives, on_ssd((INTERMEDIATE,), ssd, run, site.drives))
+        name = run_name(run.job)
+        saved_s[name] = saved_s.get(name, 0.0) + (0.0 if isinstance(likely, str) else likely.seconds)
+        of_job.setdefault(name, []).append(run.job)
+    candidates = [Candidate(name, saved_s[name], of_name) for name, of_name in of_job.items()]
+    chosen = few_jobs(candidates, (1 - FREE_SHARE) * ssd_bytes)
+    peak_bytes = peak_at_once([job for of in chosen for job in of.runs])
+    return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_bytes, jobs=tuple(of.job for of in chosen))
 
 
 def _nights(answer: Triage) -> int:
@@ -173,12 +223,16 @@ def _nights(answer: Triage) -> int:
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))
 
 
-def _open_s(rows: Sequence[JobRow], bounded: Sequence[BoundedRun], others: Sequence[PastJob]) -> float:
-    """How long jobs took, or waited, of which no bound holds; of jobs that never ended well, how long they took."""
-    counted = {run_name(run.job) for run in bounded}
+def _open_s(rows: Sequence[JobRow]) -> float:
+    """How long jobs took, or waited, of which runs count and no bound holds."""
     not_known = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN]
-    waits_s = sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
-    return waits_s + sum(job.elapsed_s for job in others if run_name(job) not in counted)
+    return sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
+
+
+def _uncounted_s(jobs: Sequence[PastJob]) -> float:
+    """How long the runs of jobs took of which none counts."""
+    counted = {run_name(job) for job in jobs if job.counts}
+    return sum(job.ran_s for job in jobs if run_name(job) not in counted)
 
 
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:
@@ -246,11 +300,14 @@ def _by_job(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ..
         runs.setdefault(run_name(run.job), []).append(run)
     sums = {job: _sums(of_job, to_hours) for job, of_job in runs.items()}
     jobs = [
-        JobSaving(job=job, likely_hours=of_job.likely_hours, most_hours=of_job.most_hours)
+        JobSaving(
+            job=job, runs=3600 * to_hours * len(runs[job]), hours=to_hours * sum(run.job.ran_s for run in runs[job]),
+            likely_hours=of_job.likely_hours, low_hours=of_job.low_hours, high_hours=of_job.high_hours,
+            most_hours=of_job.most_hours,
+        )
         for job, of_job in sums.items() if of_job.most_hours
     ]  # fmt: skip
-    jobs.sort(key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job))
-    return tuple(jobs[:_MOST_JOBS])
+    return tuple(sorted(jobs, key=lambda of_job: (-(of_job.likely_hours or 0.0), -of_job.most_hours, of_job.job)))
 
 
 def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -> Payback:
@@ -282,9 +339,9 @@ def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
 
 
 def first_of(rows: Sequence[Comparison]) -> int | None:
-    """The place of what to change first: what pays, by its hours for each 1,000; else what costs least to try.
+    """The place of what to change first: what pays, by its hours for each 1,000; else what costs nothing to try.
 
-    Without prices that is what probably saves most. None where nothing pays.
+    What is known comes before guesses. Without prices it is what probably saves most. None where nothing pays.
     """
     possible = [
         place for place, row in enumerate(rows)
@@ -292,10 +349,11 @@ def first_of(rows: Sequence[Comparison]) -> int | None:
     ]  # fmt: skip
     have_prices = all(rows[place].price is not None for place in possible)
 
-    def rank(place: int) -> tuple[bool, bool, float, float]:
+    def rank(place: int) -> tuple[bool, bool, bool, float, float]:
         row = rows[place]
         money = row.price if have_prices and row.price else 1.0
-        return row.verdict is Payback.PAYS, row.price == 0, (row.likely_hours or 0.0) / money, row.most_hours / money
+        hours = (row.likely_hours or 0.0) / money, row.most_hours / money
+        return row.verdict is Payback.PAYS, row.price == 0, not row.unknown, *hours
 
     return max(possible, key=rank, default=None)
 

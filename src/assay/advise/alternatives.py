@@ -3,7 +3,7 @@
 A further one is an entry of `alternatives`: a function from a run to the same run after the change.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,10 +15,12 @@ from assay.plan.job_experiment import ROLES
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.bounds import part_of, parts_of, tasks_at_once, uses_of
 from assay.triage.drives import Drives
+from assay.triage.names import run_name
 from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
 INPUT, INTERMEDIATE = ROLES[0], ROLES[1]
+LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS = "local-directories-on-ssd", "data-on-ssd", "directed-jobs-on-ssd"
 ONE_MORE_NODE = "one-more-node"
 """By what the others are measured."""
 
@@ -26,15 +28,19 @@ ONE_MORE_NODE = "one-more-node"
 class Purchase(NamedTuple):
     """What may be bought for each node: so many SSDs of a kind, and memory in bytes.
 
-    Prices are of one disk, one SSD, that memory, and a node, in the same money; None where none is said. `slots` are
-    the drives that a node has room for, if that is said.
+    `ssd_nodes` is how many nodes get SSDs where some do, else half; `small_ssd_bytes` the size of one for few jobs,
+    else a tenth of what all need. Prices are of one disk, one SSD, a small one, that memory, and a node, in the same
+    money; None where none is said. `slots` are the drives that a node has room for, if that is said.
     """
 
     ssd: Drives
     memory_bytes: int
     slots: int | None = None
+    ssd_nodes: int | None = None
+    small_ssd_bytes: float | None = None
     disk_price: float | None = None
     ssd_price: float | None = None
+    small_ssd_price: float | None = None
     memory_price: float | None = None
     node_price: float | None = None
 
@@ -43,20 +49,29 @@ class Alternative(NamedTuple):
     """A change that competes with others. `price` is that of the whole cluster, None where it is not said.
 
     `kinds` are what services, or counters that suggest it, call it. `units` of what has a price are bought for each
-    node. `has_room` says whether a node has slots for them.
+    node, on average. `has_room` says whether a node has slots for them.
     """
 
     name: str
     price: float | None
     change: Change
     kinds: tuple[str, ...]
-    units: int = 1
+    units: float = 1
     has_room: bool = True
 
 
-def alternatives(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative]:
+class Directed(NamedTuple):
+    """The jobs that alone use an SSD of that size in each node."""
+
+    jobs: Collection[str]
+    ssd_bytes: float
+
+
+def alternatives(
+    site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None = None
+) -> list[Alternative]:
     """All that are compared on a cluster of so many nodes, those that cost nothing first."""
-    return [*_of_settings(), *_bought(site, nodes, purchase)]
+    return [*_of_settings(), *_ssds(site, nodes, purchase, directed), *_others(site, nodes, purchase)]
 
 
 def _of_settings() -> list[Alternative]:
@@ -68,44 +83,59 @@ def _of_settings() -> list[Alternative]:
     return [Alternative(name, 0.0, partial(_where_suggested, kinds, change), kinds) for name, change, kinds in changes]
 
 
-def _bought(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative]:
-    ssd, disk = purchase.ssd, site.drives[INPUT]
+def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None) -> Iterator[Alternative]:
+    """SSDs for local directories on all nodes, on some, and for few jobs alone, and SSDs for all data."""
+    ssd, price = purchase.ssd, purchase.ssd_price
+    plural = "" if ssd.number == 1 else "s"
+    if site.drives[INTERMEDIATE].profile != ssd.profile:
+        change, room = partial(on_ssd, (INTERMEDIATE,), ssd), _has_room(site, purchase, ssd.number)
+        yield Alternative(
+            f"{ssd.number} SSD{plural} a node for local directories", _times(nodes * ssd.number, price), change,
+            (LOCAL_ON_SSD,), ssd.number, room,
+        )  # fmt: skip
+        some = purchase.ssd_nodes or nodes // 2
+        if some:
+            yield Alternative(
+                f"{ssd.number} SSD{plural} in {some} nodes for local directories", _times(some * ssd.number, price),
+                partial(_on_some_nodes, some / nodes, change), ("local-directories-of-some-nodes",),
+                ssd.number * some / nodes, room,
+            )  # fmt: skip
+        if directed and directed.jobs:
+            number = len(directed.jobs)
+            yield Alternative(
+                f"1 SSD of {bytes_text(directed.ssd_bytes)} a node for {number} job{'' if number == 1 else 's'}",
+                _times(nodes, purchase.small_ssd_price),
+                partial(_where_directed, directed.jobs, partial(on_ssd, (INTERMEDIATE,), ssd._replace(number=1))),
+                (DIRECTED_JOBS,), has_room=_has_room(site, purchase, 1),
+            )  # fmt: skip
+    if site.drives[INPUT].profile != ssd.profile:
+        all_ssds = ssd._replace(number=max(ssd.number, site.drives[INPUT].number))
+        yield Alternative(
+            f"{all_ssds.number} SSD{'' if all_ssds.number == 1 else 's'} a node for all data",
+            _times(nodes * all_ssds.number, price), partial(on_ssd, ROLES, all_ssds), (DATA_ON_SSD,), all_ssds.number,
+        )  # fmt: skip
+
+
+def _others(site: DriveSite, nodes: int, purchase: Purchase) -> Iterator[Alternative]:
+    """What may be bought besides."""
+    yield Alternative(
+        "1 more disk a node", _times(nodes, purchase.disk_price), _one_more_disk, ("one-more-disk",),
+        has_room=_has_room(site, purchase, 1),
+    )  # fmt: skip
+    yield Alternative(
+        f"{bytes_text(purchase.memory_bytes)} more memory a node", _times(nodes, purchase.memory_price),
+        partial(_more_memory, purchase.memory_bytes), ("more-memory",),
+    )  # fmt: skip
+    yield Alternative("1 more node", purchase.node_price, partial(_one_more_node, nodes), (ONE_MORE_NODE,))
+
+
+def _times(units: int, price: float | None) -> float | None:
+    return None if price is None else units * price
+
+
+def _has_room(site: DriveSite, purchase: Purchase, more: int) -> bool:
     installed = sum(drives.number for drives in set(site.drives.values()))
-    all_ssds = ssd._replace(number=max(ssd.number, disk.number))
-
-    def each(price: float | None, units: int = 1) -> float | None:
-        return None if price is None else nodes * units * price
-
-    def has_room(more: int) -> bool:
-        return purchase.slots is None or installed + more <= purchase.slots
-
-    def ssds(number: int) -> str:
-        return f"{number} SSD{'' if number == 1 else 's'} a node"
-
-    on_ssd = [
-        Alternative(
-            f"{ssds(ssd.number)} for local directories", each(purchase.ssd_price, ssd.number),
-            partial(_on_ssd, (INTERMEDIATE,), ssd), ("local-directories-on-ssd",), ssd.number, has_room(ssd.number),
-        ),
-        Alternative(
-            f"{ssds(all_ssds.number)} for all data", each(purchase.ssd_price, all_ssds.number),
-            partial(_on_ssd, ROLES, all_ssds), ("data-on-ssd",), all_ssds.number,
-        ),
-    ]  # fmt: skip
-    return [
-        *(
-            alternative for role, alternative in zip((INTERMEDIATE, INPUT), on_ssd, strict=True)
-            if site.drives[role].profile != ssd.profile
-        ),
-        Alternative(
-            "1 more disk a node", each(purchase.disk_price), _one_more_disk, ("one-more-disk",), has_room=has_room(1)
-        ),
-        Alternative(
-            f"{bytes_text(purchase.memory_bytes)} more memory a node", each(purchase.memory_price),
-            partial(_more_memory, purchase.memory_bytes), ("more-memory",),
-        ),
-        Alternative("1 more node", purchase.node_price, partial(_one_more_node, nodes), (ONE_MORE_NODE,)),
-    ]  # fmt: skip
+    return purchase.slots is None or installed + more <= purchase.slots
 
 
 def _where_suggested(kinds: Collection[str], change: Change, run: BoundedRun, site: DriveSite) -> Changed:
@@ -115,13 +145,41 @@ def _where_suggested(kinds: Collection[str], change: Change, run: BoundedRun, si
     return Changed(0.0, [StageAfter(worked) for worked in worked_now(run, site)])
 
 
-def _on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
+def on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
     """Data of some roles on SSDs; the bound is that of drives without delay."""
     most_s = run.bound.seconds
     if len(roles) < len(ROLES):
         most_s = most_saved(run, sum(part.seconds for part in run.bound.parts if part.role in roles))
     drives = {role: ssd if role in roles else of_role for role, of_role in site.drives.items()}
     return Changed(most_s, [StageAfter(worked) for worked in worked_now(run, site._replace(drives=drives))])
+
+
+def _on_some_nodes(share: float, change: Change, run: BoundedRun, site: DriveSite) -> Changed:
+    """The change on a share of the nodes: it saves at most as much as on all, if all others waited for those nodes.
+
+    Changed nodes take independent tasks of several waves from the others. A single wave ends when the other nodes do,
+    and what is fetched comes from them, too.
+    """
+    changed = change(run, site)
+    stages = [
+        after._replace(nodes=share) if _in_waves(stage) and not stage.whole.fetched else StageAfter(worked)
+        for stage, after, worked in zip(run.job.stages, changed.stages, worked_now(run, site), strict=True)
+    ]
+    return changed._replace(stages=stages, untried="no job was measured with SSDs in some of its nodes alone")
+
+
+def _where_directed(jobs: Collection[str], change: Change, run: BoundedRun, site: DriveSite) -> Changed:
+    """The change of some jobs alone: the others gain at most what drives did for jobs beside them."""
+    if run_name(run.job) in jobs:
+        return change(run, site)
+    return Changed(
+        min(run.bound.seconds, run.bound.beside_s), [StageAfter(worked) for worked in worked_now(run, site)]
+    )  # fmt: skip
+
+
+def _in_waves(stage: StageSums) -> bool:
+    """Whether it has more tasks than ever ran at once."""
+    return stage.whole.tasks > stage.peak
 
 
 def _one_more_disk(run: BoundedRun, site: DriveSite) -> Changed:
@@ -163,7 +221,7 @@ def _one_more_node(nodes: int, run: BoundedRun, site: DriveSite) -> Changed:
     stages = [
         StageAfter(
             {drives: share * seconds for drives, seconds in worked.items()},
-            share if stage.whole.tasks > stage.peak else 1.0,
+            share if _in_waves(stage) else 1.0,
         )
         for stage, worked in zip(run.job.stages, worked_now(run, site), strict=True)
     ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from assay.engine.past.job import StageSums
+from assay.model.base import Frozen
 from assay.plan.job_experiment import ROLES
 from assay.stats.closed_network import computing_time, network_time
 from assay.triage.drives import Drives
@@ -16,15 +17,39 @@ from assay.triage.likely import Likely, passed_share, worked_s
 from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
+MONTH_NIGHTS = 30
 Worked = Mapping[Drives, float]
 """How long each drive of a kind works in a stage, in seconds."""
 
 
+class JobSaving(Frozen):
+    """What an alternative saves of a job: hours of its time in a month."""
+
+    job: str
+    """The job, as triage calls it."""
+    runs: float
+    """Its runs in a month."""
+    hours: float
+    """Their time."""
+    likely_hours: float | None
+    """What it probably saves of that; null where nothing tells."""
+    low_hours: float
+    """The lower end of its interval."""
+    high_hours: float
+    """The upper end."""
+    most_hours: float
+    """At most."""
+
+
 class StageAfter(NamedTuple):
-    """How long drives work in a stage after a change, and by what its computing is multiplied."""
+    """How long drives work in a stage after a change, and by what its computing is multiplied.
+
+    `nodes` is the share of nodes that are changed. They take tasks from the others as they are free.
+    """
 
     worked_s: Worked
     computing: float = 1.0
+    nodes: float = 1.0
 
 
 class Changed(NamedTuple):
@@ -71,15 +96,23 @@ def likely_after(run: BoundedRun, site: DriveSite, changed: Changed) -> Likely |
         time_s = network_time([computing_s, *before_s])
         later_s = [scale * seconds for seconds in after.worked_s.values()]
         without_delay_s += time_s - computing_s
-        after_s += max(0.0, time_s - network_time([after.computing * computing_s, *later_s]))
-    if changed.untried:
-        return Likely(min(after_s, changed.most_s), 0.0, changed.most_s, run.likely.evidence, changed.untried)
+        changed_s = network_time([after.computing * computing_s, *later_s])
+        after_s += max(0.0, time_s - _on_both(time_s, changed_s, after.nodes))
     share = after_s / without_delay_s if without_delay_s else 0.0
+    if changed.untried:
+        computes = any(after.computing != 1 for after in changed.stages)  # of that, drives without delay tell nothing
+        seconds = after_s if computes else share * run.likely.seconds
+        return Likely(min(seconds, changed.most_s), 0.0, changed.most_s, run.likely.evidence, changed.untried)
     seconds, low_s, high_s = (
         min(share * of_all_s, changed.most_s) for of_all_s in (run.likely.seconds, run.likely.low_s, run.likely.high_s)
     )
     likely = run.likely._replace(seconds=seconds, low_s=low_s, high_s=high_s)
     return likely._replace(low_s=0.0, high_s=changed.most_s) if likely.unlike else likely
+
+
+def _on_both(time_s: float, changed_s: float, nodes: float) -> float:
+    """How long a stage takes on a share of changed nodes and on others, each with as many tasks as its speed allows."""
+    return time_s * changed_s / ((1 - nodes) * changed_s + nodes * time_s) if time_s else 0.0
 
 
 def _scale(run: BoundedRun, stage: StageSums, now: Worked) -> float:

@@ -4,16 +4,22 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from assay.advise.advice import MONTH_NIGHTS, Advice, Comparison, Payback
+from assay.advise.advice import Advice, Comparison, Payback
+from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS, LOCAL_ON_SSD
+from assay.advise.mover import Move
+from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
-from assay.model.naming import bytes_text
+from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
 from assay.report.columns import Column, layout_table
-from assay.report.words import duration_text, print_line, print_text, significant_text
+from assay.report.templates import template
+from assay.report.words import about_text, duration_text, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
+from assay.triage.window import unknown_words
 
-_JOBS, _ASSUMED = 3, 4
+_JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
+"""Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
     "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
     "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
@@ -43,7 +49,7 @@ def headline(advice: Advice) -> str:
     of_night = f"at most {duration_text(3600 * row.night_most_hours)}"
     if row.night_likely_hours is not None:
         of_night = f"{duration_text(3600 * row.night_likely_hours)} ({of_night})"
-    of_night += " of the longest night"
+    of_night += f" of the longest night{unknown_words(advice.night_unknown)}"
     if row.verdict is Payback.PAYS:
         sure = (
             f"It pays from {_hours(row.least_hours)}, and all of the interval is above."
@@ -63,6 +69,16 @@ def headline(advice: Advice) -> str:
     return (
         f"Not known whether anything pays, since {why}{measure}. The first candidate is {row.name} ({price}), which "
         f"saves {_interval(row)} h of jobs' time a month, and {of_night}."
+    )
+
+
+def _month_words(advice: Advice) -> str:
+    """What a month is, and what of jobs' time counts."""
+    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
+    failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
+    return (
+        f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}: {_hours(advice.month_hours)} of jobs' time"
+        f"{failed if advice.uncounted_hours else ''}."
     )
 
 
@@ -99,6 +115,37 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
     ]
 
 
+def _job_table(row: Comparison) -> list[Column]:
+    """What an alternative saves of its first jobs, in hours a month."""
+    jobs = row.jobs[:_MOST_ROWS]
+    figures: dict[str, list[float | None]] = {
+        "time": [of.hours for of in jobs], "probably saved": [of.likely_hours for of in jobs],
+        "at least": [of.low_hours for of in jobs], "to": [of.high_hours for of in jobs],
+        "at most": [of.most_hours for of in jobs],
+    }  # fmt: skip
+    return [
+        Column("job", [of.job for of in jobs], name=True),
+        *(Column(head, [significant_text(of) for of in hours], values=hours) for head, hours in figures.items()),
+    ]
+
+
+def page(advice: Advice) -> str:
+    """The advice as a page: the decision, alternatives (beaten ones in grey), jobs, sizes, and the flipping price."""
+    shown = max(advice.alternatives, key=lambda row: row.most_hours)
+    row = shown if advice.first is None else advice.alternatives[advice.first]
+    grey = ["note" if of.beaten_by else "" for of in advice.alternatives]
+    beaten_by = [f"by {of.beaten_by}" if of.beaten_by else of.unknown for of in advice.alternatives]
+    compared = [column._replace(classes=grey) for column in table(advice.alternatives)]
+    html: str = template("advise.html.j2", "assay.advise").render(
+        name="advise", data="", headline=headline(advice), legend=LEGEND,
+        compared=[*compared[:-1], compared[-1]._replace(titles=beaten_by)], row=row, jobs=_job_table(row),
+        more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)), sizes=list(_size_words(advice)),
+        flips=list(_flip_words(advice)), counted=_month_words(advice), following=advice.next_commands[:2],
+        assumed=advice.assumed,
+    )  # fmt: skip
+    return html
+
+
 def print_advice(advice: Advice, console: Console) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next."""
     print_text(console, headline(advice), "bold")
@@ -111,8 +158,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     print_line(console, "")
     for sentence in sentences(advice):
         print_text(console, sentence)
-    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
-    print_text(console, f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}.")
+    print_text(console, _month_words(advice))
     for assumption in advice.assumed[:_ASSUMED]:
         print_text(console, f"Assumed: {assumption}.")
     if more := len(advice.assumed[_ASSUMED:]):
@@ -131,9 +177,19 @@ def sentences(advice: Advice) -> Iterator[str]:
             for of_job in row.jobs[:_JOBS]
         ]
         yield f"By {row.name}, these jobs save most: {', '.join(shown)}."
+    yield from _no_gain_words(advice)
+    yield from _size_words(advice)
+    yield from _flip_words(advice)
+
+
+def _no_gain_words(advice: Advice) -> Iterator[str]:
     if advice.no_gain:
         reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
+
+
+def _size_words(advice: Advice) -> Iterator[str]:
+    """How large SSDs must be, how long they last, for which jobs a small one is, and what a move takes."""
     known = advice.sizes
     yield (
         f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
@@ -146,12 +202,43 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
+    if any(LOCAL_ON_SSD in of.kinds for of in advice.alternatives):
+        yield _directed_words(advice)
+    if advice.move and advice.move.seconds:
+        yield _move_words(advice, advice.move)
+
+
+def _flip_words(advice: Advice) -> Iterator[str]:
     flips = [
         f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
         for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
     ]  # fmt: skip
     if flips:
         yield f"The answer flips at a unit price of {', '.join(flips)}."
+
+
+def _directed_words(advice: Advice) -> str:
+    """For which jobs a small SSD would be."""
+    of_few = advice.directed
+    ssd = f"an SSD of {bytes_text(of_few.ssd_bytes)} a node"
+    if not of_few.jobs:
+        return f"No job that gains fits on {ssd} alone (--small-ssd)."
+    return f"For {ssd}, by saving for each byte (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
+
+
+def _move_words(advice: Advice, move: Move) -> str:
+    """What it takes to move data to SSDs, and when that is earned back."""
+    guess = "?" if any(DATA_ON_SSD in row.kinds and row.unknown for row in advice.alternatives) else ""
+    first = move.jobs[0]
+    earned = [
+        "nobody knows when" if count is None else f"after {significant_text(count)}{guess} {unit}"
+        for count, unit in ((move.nights, "nights"), (first.runs, "runs"))
+    ]
+    return (
+        f"SSDs for all data: moving the jobs' inputs with all copies, {bytes_text(move.node_bytes)} a node at "
+        f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, earned back {earned[0]}; that of {first.job} "
+        f"{about_text(first.seconds)}, {earned[1]}."
+    )
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
@@ -161,6 +248,8 @@ def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
         return
     row = advice.alternatives[advice.first]
     yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
+    if DIRECTED_JOBS in row.kinds:
+        yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
     for kind in row.kinds:
         for service in SERVICES.values():
             yield from service.changes.get(kind, ())

@@ -11,17 +11,19 @@ from assay.advise.advice import Advice, Site, least_share
 from assay.advise.advice import advise as advise_for
 from assay.advise.alternatives import Purchase
 from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
-from assay.advise.views import change_text, print_advice
+from assay.advise.views import change_text, page, print_advice
 from assay.cli.console import Output
-from assay.cli.context import BoundedNumber, Size, WholeNumber, find_installation, output_options
-from assay.cli.past_jobs import AskedJobs, PastJobs, past_jobs_options, read_past_jobs
+from assay.cli.context import BoundedNumber, Size, UserPath, WholeNumber, find_installation, output_options
+from assay.cli.past_jobs import AskedJobs, PastJobs, check_target, past_jobs_options, read_past_jobs
 from assay.cli.report import emit
 from assay.engine.past.job import PastJob, distinct
+from assay.host.files import replace_text
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
+from assay.report.words import print_line
 from assay.triage.drives import Drives, drives_by_role, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
@@ -51,11 +53,19 @@ def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @click.command()
 @past_jobs_options
 @_price("ssd", "one SSD")
+@_price("small-ssd", "the SSD of --small-ssd")
 @_price("disk", "one more disk like those of --drives")
 @_price("memory", "the memory of --more-memory")
 @_price("node", "one more node, with all that it costs")
 @click.option(
     "--ssd", default=_SSD, show_default=True, metavar="COUNTxDRIVE", help="SSDs for a node's local directories."
+)
+@click.option(
+    "--ssd-nodes", type=WholeNumber(1, 100_000),
+    help="How many nodes get SSDs in the alternative in which some do; else half.",
+)  # fmt: skip
+@click.option(
+    "--small-ssd", type=Size(), help="Size of one SSD a node for few jobs alone; else a tenth of what all jobs need."
 )
 @click.option("--more-memory", type=Size(), default=_MORE_MEMORY, show_default=True, help="Memory to add to each node.")
 @click.option("--slots", type=WholeNumber(1, 1000), help="How many drives a node has room for.")
@@ -64,13 +74,15 @@ def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., A
     "--drive-writes", type=BoundedNumber(0, 100, min_open=True),
     help=f"How often an SSD may be written whole each day for {WARRANTY_YEARS} years (DWPD); else {DRIVE_WRITES:g}.",
 )  # fmt: skip
+@click.option("--html", "html", type=UserPath(), metavar="FILE", help="Write a page with the advice, too.")
 @click.option(
     "--print-change", is_flag=True, help="Print what comes first as a patch to review: properties, commands, traps."
 )
 @output_options
 def advise(
-    asked: AskedJobs, ssd: str, more_memory: int, slots: int | None, nodes: int | None, drive_writes: float | None,
-    *, print_change: bool, output: Output, **prices: float | None,
+    asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, slots: int | None,
+    nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool, output: Output,
+    **prices: float | None,
 ) -> int:  # fmt: skip
     """Say what to change first for past jobs: SSDs, a disk, memory, a node or settings. Nothing is changed.
 
@@ -81,15 +93,17 @@ def advise(
               assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
               assay advise --history /history/done --drives 12xhdd --print-change
     """
+    check_target("--html", html)
     profiles = find_installation().profiles
     kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
     if len(kinds) > 1:
         raise BadInputError(f"--ssd {ssd!r} names several kinds of drives; name one, such as 1xssd")
-    purchase = Purchase(kinds.pop(), more_memory, slots, **prices)
+    purchase = Purchase(kinds.pop(), more_memory, slots, ssd_nodes, small_ssd, **prices)
     past = read_past_jobs(asked, output.progress)
     jobs = distinct(past.jobs)
     site = Site(
-        past.site, _nodes(jobs, nodes), purchase, _bytes(purchase.ssd, profiles), drive_writes or DRIVE_WRITES
+        past.site, _nodes(jobs, nodes, ssd_nodes), purchase, _bytes(purchase.ssd, profiles),
+        drive_writes or DRIVE_WRITES,
     )  # fmt: skip
     _check_slots(past, slots)
     worth, bounded = _worth(purchase), bounded_runs(jobs, past.site)
@@ -104,11 +118,15 @@ def advise(
     advice = advise_for(jobs, site, answer, bounded, [*_assumed(site, profiles), *answer.summary.assumed])
     own_options = _typed({
         **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,
+        "ssd_nodes": ssd_nodes, "small_ssd": small_ssd and f"{small_ssd >> 20}MiB",
         "more_memory": None if more_memory == size_of(_MORE_MEMORY) else f"{more_memory >> 20}MiB",
     })  # fmt: skip
     typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
     _show(advice, answer, output, print_change=print_change)
+    if html is not None:
+        replace_text(html, page(advice))
+        print_line(output.progress, f"page: {html}")
     return 0
 
 
@@ -137,14 +155,17 @@ def _worth(purchase: Purchase) -> float:
     return least_share(purchase.ssd.number * purchase.ssd_price, purchase.node_price)
 
 
-def _nodes(jobs: Sequence[PastJob], said: int | None) -> int:
-    """The nodes of the cluster. Raises BadInputError where histories name more than options do."""
+def _nodes(jobs: Sequence[PastJob], said: int | None, with_ssds: int | None) -> int:
+    """The nodes of the cluster. Raises BadInputError where histories name more than options do, or all get SSDs."""
     of_histories = len({node for job in jobs for node in job.nodes})
     if said is not None and said < of_histories:
         raise BadInputError(f"--nodes {said} is less than the {of_histories} nodes that histories name; count them all")
     if not said and not of_histories:
         raise BadInputError("the histories name no nodes; say with --nodes how many the cluster has")
-    return said or of_histories
+    number = said or of_histories
+    if with_ssds and with_ssds >= number:
+        raise BadInputError(f"--ssd-nodes {with_ssds} are not some of the cluster's {number} nodes; name fewer")
+    return number
 
 
 def _check_slots(past: PastJobs, slots: int | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from assay.advise.foretold import ForetoldChange, foretold, foretold_lines, read_advice
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, output_options, print_json
 from assay.cli.past_jobs import ASSUMED_DRIVES, Since, find_histories, login_for, read_jobs, reading_progress
@@ -59,13 +60,21 @@ class ChangedAt(Since):
 )  # fmt: skip
 @click.option("--cores", type=WholeNumber(1, 10_000), help="Hardware threads of each node, as `nproc` counts them.")
 @click.option(
+    "--advised", type=UserPath(), metavar="FILE",
+    help="What `assay advise --json` had printed before the change, to be compared with what is seen.",
+)  # fmt: skip
+@click.option(
+    "--done", metavar="ALTERNATIVE", help="Which alternative of --advised was done, if not the one that it has first."
+)
+@click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="From which difference on you want to know of it.",
 )  # fmt: skip
 @output_options
 def compare_histories(
     places: tuple[str, ...], changes: tuple[int, ...], controls: tuple[str, ...], role: str | None, since: int,
-    until: int | None, cluster: Path | None, drives: str, cores: int | None, worth: float, *, output: Output,
+    until: int | None, cluster: Path | None, drives: str, cores: int | None, advised: Path | None, done: str | None,
+    worth: float, *, output: Output,
 ) -> None:  # fmt: skip
     """Tell whether a change of drives helped, by the jobs that recur before and after it.
 
@@ -74,6 +83,7 @@ def compare_histories(
 
     \b
     Example:  assay compare-histories --history /history/done --changed 2026-11-18 --drives 12xhdd --cores 32
+              assay compare-histories --history /history/done --changed 2026-11-18 --advised advice.json
               assay compare-histories --history /history/done --changed 2026-11-18 --control "train model"
     """
     if len(changes) > 1:
@@ -83,6 +93,9 @@ def compare_histories(
         )
     if not worth:
         raise click.UsageError("--worth 0% can't be asked: no number of nights shows that two times are equal")
+    if done and not advised:
+        raise click.UsageError("--done names an alternative of --advised, which is missing; name its file, too")
+    advice = read_advice(advised) if advised else None
     site = DriveSite(drives_by_role(drives, find_installation().profiles), cores)
     web = BoundedWeb(authorize=login_for(cluster))
     try:
@@ -96,14 +109,17 @@ def compare_histories(
         unread = [f"{file}: {reason}" for file, reason in histories.unread]
         remark = f"{len(unread)} files tell of no job: {first_few(unread, between='; ', last=';', most=1)}"
         answer = answer.model_copy(update={"remarks": (*answer.remarks, remark)})
+    beside = foretold(advice, done, answer) if advice else None
     if output.as_json:
-        print_json(answer.model_dump(mode="json"))
-    for line in lines_of(answer, output.results.width, verbose=output.verbose):
+        print_json(answer.model_dump(mode="json") | ({"advised": beside.model_dump(mode="json")} if beside else {}))
+    for line in lines_of(answer, output.results.width, beside, verbose=output.verbose):
         print_text(output.results, line)
 
 
-def lines_of(answer: HistoriesChange, width: int, *, verbose: bool = False) -> Iterator[str]:
-    """The answer on one screen, or with all jobs."""
+def lines_of(
+    answer: HistoriesChange, width: int, beside: ForetoldChange | None = None, *, verbose: bool = False
+) -> Iterator[str]:
+    """The answer on one screen, or with all jobs; `beside` it what advice had foretold."""
     touched = len([row for row in answer.jobs if not row.control])
     yield _sentence(f"{touched} job{'' if touched == 1 else 's'} that the change may touch", answer.total, answer)
     if answer.batch:
@@ -113,7 +129,8 @@ def lines_of(answer: HistoriesChange, width: int, *, verbose: bool = False) -> I
         f"{answer.nights_before} nights before {time_text(answer.changed_ms)} and {answer.nights_after} after it. "
         f"{_drift_words(answer)}"
     )
-    rows = answer.jobs if verbose else answer.jobs[:MOST_ROWS]
+    most = len(answer.jobs) if verbose else MOST_ROWS // 2 if beside else MOST_ROWS
+    rows = answer.jobs[:most]
     table = list(layout_table(columns_of(rows), width))
     if len(table) > len(rows) + 1 and not verbose:  # names stand above their figures
         rows = rows[: MOST_ROWS // 2]
@@ -126,6 +143,8 @@ def lines_of(answer: HistoriesChange, width: int, *, verbose: bool = False) -> I
         "input and drift; of controls for input alone. Interval: 95 %, by how much nights differ. Verdicts on jobs are "
         "corrected for their number."
     )
+    if beside:
+        yield from foretold_lines(beside, width, most)
     remarks = answer.remarks if verbose else answer.remarks[:MOST_REMARKS]
     yield from (f"Left out or odd: {remark}." for remark in remarks)
     if more := len(answer.remarks) - len(remarks):

@@ -258,6 +258,16 @@ def _ask(prometheus: str | None, jobs: Sequence[PastJob], web: BoundedWeb, bar: 
     return ask_prometheus(prometheus, web.ask, asked, _counting(bar, "asking Prometheus"))
 
 
+def check_target(option: str, file: Path | None) -> None:
+    """Raises BadInputError for a file that can't be written, before anything is read."""
+    if file is not None and not file.parent.is_dir():
+        raise BadInputError(
+            f"{option} {file} can't be written: there is no folder {file.parent}; make it, or name another"
+        )
+    if file is not None and file.is_dir():
+        raise BadInputError(f"{option} {file} is a folder; name a file in it")
+
+
 def typed_histories(places: Sequence[str]) -> list[str]:
     """The options that name histories, as they are typed."""
     return [word for place in places for word in ("--history", place)]

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, open_console, output_options
-from assay.cli.past_jobs import AskedJobs, past_jobs_options, read_past_jobs
+from assay.cli.past_jobs import AskedJobs, check_target, past_jobs_options, read_past_jobs
 from assay.cli.report import emit
 from assay.engine.past.applications import read_applications
 from assay.engine.past.job import PastJob
@@ -84,10 +84,7 @@ def triage(
 
 def _check_targets(out: Path | None, experiments: Path | None) -> None:
     """Raises BadInputError for files and folders that can't be written, before anything is read."""
-    if out is not None and not out.parent.is_dir():
-        raise BadInputError(f"--out {out} can't be written: there is no folder {out.parent}; make it, or name another")
-    if out is not None and out.is_dir():
-        raise BadInputError(f"--out {out} is a folder; name a file in it")
+    check_target("--out", out)
     if experiments is not None and experiments.exists() and not experiments.is_dir():
         raise BadInputError(f"--write-experiment {experiments} is a file; name a folder, which may be new")
 

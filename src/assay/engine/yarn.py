@@ -296,6 +296,19 @@ _CHANGES = {
         "# trap: with directories on disks and SSDs together tasks choose by free space, not by speed: name SSDs alone",
         "# trap: a directory that is 90 % full is no longer used; localised files (10 GB) lie there, too",
     ),
+    "local-directories-of-some-nodes": (
+        "# yarn-site.xml of these nodes; a NodeManager reads it when it starts, so drain the node first",
+        "- yarn.nodemanager.local-dirs=(the directories on disks)",
+        "+ yarn.nodemanager.local-dirs=/SSD/yarn/local",
+        "# trap: tasks run on all nodes, and a job's last tasks wait for nodes without SSDs: a label of these nodes",
+        "#   (yarn.node-labels.enabled) holds the jobs of a queue to them",
+    ),
+    "directed-jobs-on-ssd": (
+        "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
+        "+ yarn.nodemanager.local-dirs=(as before),/SSD/yarn/local",
+        "# trap: tasks of all jobs choose a directory by free space, unless each job's own configuration names one",
+        "# trap: when the SSD is full, tasks of these jobs need another directory, or they fail",
+    ),
     "one-more-disk": (
         "# yarn-site.xml of each node",
         "+ yarn.nodemanager.local-dirs=(as before),/NEW/yarn/local",

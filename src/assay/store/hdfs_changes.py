@@ -3,6 +3,12 @@
 Source: Hadoop's ArchivalStorage, and the classes that the traps name.
 """
 
+MOVED_PER_S = 100.0 * (1 << 20)
+"""Of a DataNode, to others and from them (hdfs-default.xml: dfs.datanode.balance.bandwidthPerSec, 100m).
+
+Between drives of one node, which the mover prefers, the drives alone decide (DataXceiver.replaceBlock).
+"""
+
 CHANGES = {
     "data-on-ssd": (
         "# hdfs-site.xml of each DataNode, which reads it when it starts",
@@ -13,7 +19,7 @@ CHANGES = {
         "# trap: a directory without [SSD] before it counts as DISK, whatever it lies on",
         "# trap: without room on SSDs ALL_SSD falls back to DISK silently: `hdfs fsck /PATH -storagepolicies` shows it",
         "# trap: with ONE_SSD clients read any copy by chance, unless dfs.namenode.read.considerStorageType is true",
-        "# trap: the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
+        "# trap: from node to node the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
     ),
     "one-more-disk": (
         "# hdfs-site.xml of each DataNode",

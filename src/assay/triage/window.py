@@ -177,13 +177,17 @@ def window_words(window: Window | None, short: Callable[[str], str]) -> Iterator
         return
     night = window.longest_night
     chain = first_few([short(job) for job in night.chain])
-    runs = f"{night.unknown} run{'' if night.unknown == 1 else 's'}"
-    unknown = f", without {runs} on the chain of which nothing is known" if night.unknown else ""
     of_nights = f" in the longest of {len(window.nights):,} nights" if len(window.nights) > 1 else ""
     yield (
         f"Batch window: {duration_text(night.length_s)}{of_nights} ({span_text(night)}); critical chain since "
-        f"{clock_text(night.chain_began_ms)}: {chain}. {_savings(night)}{unknown}."
+        f"{clock_text(night.chain_began_ms)}: {chain}. {_savings(night)}{unknown_words(night.unknown)}."
     )
+
+
+def unknown_words(unknown: int) -> str:
+    """A clause on how many runs on the chain count as saving nothing since nothing is known of them; empty for none."""
+    runs = f"{unknown} run{'' if unknown == 1 else 's'}"
+    return f", without {runs} on the chain of which nothing is known" if unknown else ""
 
 
 def _savings(night: Night) -> str:

@@ -1,0 +1,61 @@
+"""What it takes to move the inputs of jobs to SSDs of their nodes, and after how many runs that is earned back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from assay.advise.saving import MONTH_NIGHTS, JobSaving
+from assay.engine.past.job import PastJob
+from assay.model.base import Frozen
+from assay.model.registry import SERVICES
+from assay.triage.drives import Drives
+from assay.triage.names import run_name
+
+
+class JobMove(Frozen):
+    """What it takes to move a job's input."""
+
+    job: str
+    """The job, as triage calls it."""
+    seconds: float
+    """For its largest input, with all copies."""
+    runs: float | None
+    """After so many runs it is earned back by what SSDs for all data probably save; null where that is not known."""
+
+
+class Move(Frozen):
+    """What it takes to move the inputs of jobs that SSDs for all data save anything of.
+
+    What is written later lies there at once. Jobs may read the same data, which move once: then it takes less.
+    """
+
+    rate: float
+    """Bytes a second that each node moves: the store's default, or what its drives read at least if that is less."""
+    node_bytes: float
+    """What each node moves: the largest input of each job with all copies."""
+    seconds: float
+    """How long that takes."""
+    nights: float | None
+    """After so many nights it is earned back by what SSDs for all data probably save; null where that is not known."""
+    jobs: tuple[JobMove, ...]
+    """Each of the jobs, those first that save most."""
+
+
+def move_of(jobs: Iterable[PastJob], saved: Sequence[JobSaving], nodes: int, disk: Drives) -> Move:
+    """The move on a cluster of so many nodes, of which `disk` has the data, for what is saved of jobs in a month."""
+    inputs: dict[str, float] = {}
+    for job in jobs:
+        name, copied = run_name(job), min(job.copies, nodes) * job.whole.store_read
+        inputs[name] = max(inputs.get(name, 0.0), copied)
+    rate = min([disk.number * disk.read_rate, *(of.moved_per_s for of in SERVICES.values() if of.moved_per_s)])
+    moves = tuple(_job_move(of, inputs, nodes * rate) for of in saved)
+    seconds = sum(of.seconds for of in moves)
+    saved_hours = sum(of.likely_hours or 0.0 for of in saved)
+    return Move(
+        rate=rate, node_bytes=rate * seconds, seconds=seconds, jobs=moves,
+        nights=seconds / 3600 / saved_hours * MONTH_NIGHTS if saved_hours else None,
+    )  # fmt: skip
+
+
+def _job_move(saved: JobSaving, inputs: Mapping[str, float], rate: float) -> JobMove:
+    seconds = inputs[saved.job] / rate
+    runs = seconds / 3600 / saved.likely_hours * saved.runs if saved.likely_hours else None
+    return JobMove(job=saved.job, seconds=seconds, runs=runs)
