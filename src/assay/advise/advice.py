@@ -150,7 +150,7 @@ def advise(
 ) -> Advice:
     """The advice for a site with these jobs, of which triage's answer is known."""
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
-    nights = _nights(answer)
+    nights = nights_of(answer)
     runs, others = [run for run in bounded if run_name(run.job) in known], [job for job in jobs if not job.counts]
     to_hours = MONTH_NIGHTS / nights / 3600
     hours = to_hours * sum(run.job.ran_s for run in bounded)
@@ -167,7 +167,8 @@ def advise(
     )  # fmt: skip
 
 
-def _nights(answer: Triage) -> int:
+def nights_of(answer: Triage) -> int:
+    """The nights of the histories, at least one."""
     if answer.window is not None:
         return len(answer.window.nights)
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))

@@ -82,19 +82,19 @@ def _bought(site: DriveSite, nodes: int, purchase: Purchase) -> list[Alternative
     def ssds(number: int) -> str:
         return f"{number} SSD{'' if number == 1 else 's'} a node"
 
-    on_ssd = [
+    ssd_alternatives = [
         Alternative(
             f"{ssds(ssd.number)} for local directories", each(purchase.ssd_price, ssd.number),
-            partial(_on_ssd, (INTERMEDIATE,), ssd), ("local-directories-on-ssd",), ssd.number, has_room(ssd.number),
+            partial(on_ssd, (INTERMEDIATE,), ssd), ("local-directories-on-ssd",), ssd.number, has_room(ssd.number),
         ),
         Alternative(
             f"{ssds(all_ssds.number)} for all data", each(purchase.ssd_price, all_ssds.number),
-            partial(_on_ssd, ROLES, all_ssds), ("data-on-ssd",), all_ssds.number,
+            partial(on_ssd, ROLES, all_ssds), ("data-on-ssd",), all_ssds.number,
         ),
     ]  # fmt: skip
     return [
         *(
-            alternative for role, alternative in zip((INTERMEDIATE, INPUT), on_ssd, strict=True)
+            alternative for role, alternative in zip((INTERMEDIATE, INPUT), ssd_alternatives, strict=True)
             if site.drives[role].profile != ssd.profile
         ),
         Alternative(
@@ -115,7 +115,7 @@ def _where_suggested(kinds: Collection[str], change: Change, run: BoundedRun, si
     return Changed(0.0, [StageAfter(worked) for worked in worked_now(run, site)])
 
 
-def _on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
+def on_ssd(roles: Collection[str], ssd: Drives, run: BoundedRun, site: DriveSite) -> Changed:
     """Data of some roles on SSDs; the bound is that of drives without delay."""
     most_s = run.bound.seconds
     if len(roles) < len(ROLES):

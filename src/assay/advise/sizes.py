@@ -34,7 +34,7 @@ class Sizes(Frozen):
 
 def sizes(jobs: Sequence[PastJob], days: int, ssd: Drives, ssd_bytes: float, writes_a_day: float) -> Sizes:
     """Of the jobs of so many days, for SSDs of that size each."""
-    peak = _peak(jobs)
+    peak = peak_bytes(jobs)
     written = sum(
         use.moved for job in jobs for stage in job.stages for use in uses_of(job, stage)
         if use.role == "intermediate" and use.direction == "write"
@@ -47,8 +47,8 @@ def sizes(jobs: Sequence[PastJob], days: int, ssd: Drives, ssd_bytes: float, wri
     )  # fmt: skip
 
 
-def _peak(jobs: Sequence[PastJob]) -> float:
-    """The most that jobs at once have on a node; one whose nodes are not known has it on each."""
+def peak_bytes(jobs: Sequence[PastJob]) -> float:
+    """The most that jobs at once have in local directories of a node; one whose nodes are not known has it on each."""
     jobs_of: dict[str, list[int]] = {}
     anywhere = [number for number, job in enumerate(jobs) if not job.all_nodes]
     for number, job in enumerate(jobs):
