@@ -149,10 +149,8 @@ def print_choice(choice: Choice, assumed: tuple[str, ...], console: Console) -> 
         print_line(console, line)
     for reason, names in _reasons(choice):
         print_text(console, f"Not directed: {names}: {reason}.")
-    print_text(
-        console,
-        f"Hours are of a month of 30 nights, from {choice.nights}; a ? marks what is good for an order alone. {_PROMISE}",
-    )
+    nights = f"Hours are of a month of 30 nights, from {choice.nights}; a ? marks what is good for an order alone."
+    print_text(console, f"{nights} {_PROMISE}")
     needs = {form.directing.needs for job in choice.directed if (form := FORMS[job.engine]).directing is not None}
     for need in sorted(needs - {""}):
         print_text(console, f"Some of these jobs need {need}: see docs/how-to/direct-a-job.md.")
@@ -275,7 +273,7 @@ def status(cluster: Path | None, journal: Path, *, as_json: bool) -> int:
     steps = read_journal(journal)
     now = states(steps, _clients(cluster or steps.cluster))
     if as_json:
-        print_json({"journal": steps.model_dump(mode="json"), "states": {subject: str(state) for subject, state in now}})
+        print_json({"journal": steps.model_dump(mode="json"), "states": {subject: str(of) for subject, of in now}})
         return 0
     console = open_console()
     for subject, state in now:
