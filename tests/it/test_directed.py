@@ -28,6 +28,7 @@ TERASORT = {
     "mapreduce.job.maps": MAPS, "mapreduce.job.reduces": REDUCES, "mapreduce.task.io.sort.mb": 8,
     # Nothing stays in a reducer's memory: it writes what it fetches, and merges that.
     "mapreduce.reduce.shuffle.input.buffer.percent": 0.01, "mapreduce.task.io.sort.factor": 2,
+    "mapreduce.map.speculative": "false", "mapreduce.reduce.speculative": "false",
 }  # fmt: skip
 
 
@@ -57,6 +58,8 @@ class Tiered:
             "yarn.nodemanager.local-dirs": ",".join(map(str, self.tiers.values())),
             "yarn.nodemanager.container-executor.class": "org.assay.direct.TierExecutor",
             "yarn.nodemanager.delete.debug-delay-sec": "3600",
+            # It would give a full directory up for a while: what then happens is another test's.
+            "yarn.nodemanager.disk-health-checker.interval-ms": "3600000",
             "assay.direct.local.dirs": self.tags,
         }
         text = re.sub(
@@ -221,7 +224,7 @@ def test_an_attempt_that_is_killed_is_tried_again_elsewhere(tiered):
     properties = tiered.generic(tiered.properties(full="1.0"))
     command = [
         "env", f"HADOOP_CLASSPATH={tiered.tests_jar}", tiered.hadoop_command, "org.apache.hadoop.mapreduce.SleepJob",
-        *properties, "-m", "2", "-r", "1", "-mt", "15000", "-rt", "100",
+        *properties, "-m", "2", "-r", "1", "-mt", "20000", "-rt", "100",
     ]  # fmt: skip
     log = tiered.place.home / "sleep.log"
     with log.open("wb") as output:
