@@ -34,7 +34,7 @@ case "$*" in
     [ -e "$STORE/policy" ] && echo "The storage policy of x: BlockStoragePolicy{$(cat "$STORE/policy"):1, x}" ;
     [ -e "$STORE/policy" ] || echo "The storage policy of /data/clicks is unspecified" ;;
   *"-getStoragePolicy -path /data") echo "The storage policy of /data is unspecified" ;;
-  *-setStoragePolicy*) echo "${5}" >"$STORE/policy" ;;
+  *-setStoragePolicy*) echo "${6}" >"$STORE/policy" ;;
   *-unsetStoragePolicy*) rm "$STORE/policy" ;;
   *) echo "unknown: $*" >&2; exit 1 ;;
 esac

@@ -88,8 +88,8 @@ def _jar_step(path: str, jar: Path, files: HadoopFs) -> JarStep | None:
         files.list_files(folder)
     except AssayError as error:
         raise BadInputError(
-            f"the jar's folder {folder} can't be read ({error}); make it with `hadoop fs -mkdir -p {folder}`, readable "
-            "by all whose jobs are directed, or name another with --jar when you plan"
+            f"the jar's folder {folder} can't be read ({error}); if it is not there, make it with `hadoop fs -mkdir -p "
+            f"{folder}`, readable by all whose jobs are directed, or name another with --jar when you plan"
         ) from None
     lying = _digest(path, files)
     if lying and lying != digest:
