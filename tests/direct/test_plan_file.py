@@ -4,6 +4,7 @@ import pytest
 
 from assay.direct.choice import Choice, ChosenJob
 from assay.direct.plan_file import check_jar, check_tags, plan_text, read_plan
+from assay.engine.past.formats import FORMS
 from assay.model.errors import BadInputError
 
 GB = 10**9
@@ -33,7 +34,7 @@ ODD = 'sort: "all" #1 [x]'
 
 def test_a_plan_is_read_back_as_it_was_written(tmp_path):
     choice = a_choice(a_job(ODD), a_job("ranks", "spark"), a_job("query", "tez"), a_job("light", directed=False))
-    text = "\n".join(plan_text(choice, "ssd", "/apps/direct.jar", "[SSD]/s,[DISK]/d"))
+    text = "\n".join(plan_text(choice, "ssd", "disk", "/apps/direct.jar", "[SSD]/s,[DISK]/d"))
     plan = read_plan(written(tmp_path, text))
     assert (plan.tier, plan.jar, plan.policies) == ("ssd", "/apps/direct.jar", {})
     assert plan.jobs == {
@@ -47,13 +48,16 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path):
         "ranks": {"spark.executorEnv.ASSAY_DIRECT_TIER": "ssd"},
         "query": {"tez.task.launch.env": "ASSAY_DIRECT_TIER=ssd"},
     }
-    assert text.count("# needs org.assay.direct.TierExecutor") == 2
+    assert plan.others == {
+        engine: FORMS[engine].directing.properties("disk", "/apps/direct.jar", "[SSD]/s,[DISK]/d") for engine in FORMS
+    }
+    assert text.count("# needs org.assay.direct.TierExecutor") == 2 + 2
     assert "probably saves 3.0 h (1.0 to 4.0) a month" in text
     assert "light" not in text
 
 
 def test_a_plan_without_jobs_is_one_too(tmp_path):
-    plan = read_plan(written(tmp_path, "\n".join(plan_text(a_choice(), "ssd", "/apps/direct.jar"))))
+    plan = read_plan(written(tmp_path, "\n".join(plan_text(a_choice(), "ssd", "disk", "/apps/direct.jar"))))
     assert plan.jobs == {}
 
 
@@ -64,19 +68,21 @@ def test_a_plan_without_jobs_is_one_too(tmp_path):
         ("[SSD]ssd", "ssd", "is no tagged directory"),
         ("[SSD]/s,,[DISK]/d", "ssd", "'' is no tagged directory"),
         ("[SSD]/s,[DISK]/s", "ssd", "names /s twice"),
-        ("[DISK]/d", "ssd", "tags no directory with [SSD]"),
+        ("[DISK]/d", "ssd", "tags no directory with [SSD], which --tier names"),
+        ("[SSD]/s", "ssd", "tags no directory with [DISK], which --others names"),
         ("", "s d", "'s d' is no tag"),
+        ("", "Disk", "are both Disk"),
     ],
 )
 def test_tags_that_no_node_could_read_are_refused(tags, tier, said):
     with pytest.raises(BadInputError) as refused:
-        check_tags(tags, tier)
+        check_tags(tags, tier, "disk")
     assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("tags", ["", "[SSD]/s,[DISK]/d", "[ssd]/s, [disk]/d"])
 def test_tags_are_named_in_any_case_or_not_at_all(tags):
-    check_tags(tags, "ssd")
+    check_tags(tags, "ssd", "disk")
 
 
 @pytest.mark.parametrize("place", ["direct.jar", "/apps/", "/apps/direct", "/a b.jar", "/a#b.jar", "hdfs:direct.jar"])

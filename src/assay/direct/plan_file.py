@@ -29,14 +29,19 @@ class PlanFile(Frozen):
     tier: Annotated[str, Field(pattern=r"^\w+$")]
     jar: str
     jobs: Mapping[str, Mapping[str, str]]
+    others: Mapping[str, Mapping[str, str]] = {}
+    """By engine, what all other jobs need so that they leave the tier to those."""
     policies: Mapping[str, str] = {}
     """Storage policies by path, to be filled in by hand: histories name no paths."""
 
 
-def check_tags(tags: str, tier: str) -> None:
-    """Raises BadInputError for tags that a node could not read, or that lack the tier."""
-    if not _TIER.fullmatch(tier):
-        raise BadInputError(f"--tier {tier!r} is no tag; write letters and digits alone, such as ssd")
+def check_tags(tags: str, tier: str, others: str) -> None:
+    """Raises BadInputError for tags that a node could not read, or that lack the tier or that of other jobs."""
+    for option, tag in (("--tier", tier), ("--others", others)):
+        if not _TIER.fullmatch(tag):
+            raise BadInputError(f"{option} {tag!r} is no tag; write letters and digits alone, such as ssd")
+    if tier.lower() == others.lower():
+        raise BadInputError(f"--tier and --others are both {tier}: then all jobs would go there; name two tags")
     named: dict[str, str] = {}
     for entry in tags.split(",") if tags else ():
         match = _TAGGED.fullmatch(entry.strip())
@@ -48,8 +53,9 @@ def check_tags(tags: str, tier: str) -> None:
         if match[2] in named:
             raise BadInputError(f"--tiers names {match[2]} twice; leave one out")
         named[match[2]] = match[1].lower()
-    if tags and tier.lower() not in named.values():
-        raise BadInputError(f"--tiers tags no directory with [{tier.upper()}], the tier of --tier {tier}")
+    for option, tag in (("--tier", tier), ("--others", others)) if tags else ():
+        if tag.lower() not in named.values():
+            raise BadInputError(f"--tiers tags no directory with [{tag.upper()}], which {option} names")
 
 
 def check_jar(jar: str) -> None:
@@ -61,23 +67,34 @@ def check_jar(jar: str) -> None:
         )
 
 
-def plan_text(choice: Choice, tier: str, jar: str, tags: str = "") -> Iterator[str]:
-    """The lines of the file."""
+def plan_text(choice: Choice, tier: str, others: str, jar: str, tags: str = "") -> Iterator[str]:
+    """The lines of the file; jobs that are not chosen go to the tier `others`."""
     yield "# Written by `assay direct plan`: review it. `assay direct apply` puts the jar into the cluster's file"
     yield "# system and sets the policies. Give each job the properties below its name, or have a scheduler do so."
     yield f"tier: {_quoted(tier)}"
     yield f"jar: {_quoted(jar)}"
     yield "jobs:" if choice.directed else "jobs: {}"
     for job in choice.directed:
-        directing = FORMS[job.engine].directing
-        assert directing is not None  # noqa: S101 - others are not directed
         yield f"  {_quoted(job.job)}:"
         yield f"    # {_why(job)}"
-        if directing.needs:
-            yield f"    # needs {directing.needs}"
-        yield from (f"    {name}: {_quoted(value)}" for name, value in directing.properties(tier, jar, tags).items())
+        yield from _directing_text(job.engine, tier, jar, tags)
+    yield "# All other jobs, by engine: set this in the cluster's configuration, so that they leave the SSD to those."
+    yield "others:"
+    for engine in FORMS:
+        yield f"  {_quoted(engine)}:"
+        yield from _directing_text(engine, others, jar, tags)
     yield "# Policies of paths whose files go to SSDs, such as /data/clicks: ALL_SSD. Histories name no paths."
     yield "policies: {}"
+
+
+def _directing_text(engine: str, tier: str, jar: str, tags: str) -> Iterator[str]:
+    directing = FORMS[engine].directing
+    if directing is None:
+        yield "    {}"
+        return
+    if directing.needs:
+        yield f"    # needs {directing.needs}"
+    yield from (f"    {name}: {_quoted(value)}" for name, value in directing.properties(tier, jar, tags).items())
 
 
 def _why(job: ChosenJob) -> str:
