@@ -41,7 +41,7 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path):
         ODD: {
             "mapreduce.job.map.output.collector.class": "org.assay.direct.MapOutput",
             "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.assay.direct.ReduceShuffle",
-            "tmpjars": "/apps/direct.jar#direct.jar",
+            "mapreduce.job.cache.files": "/apps/direct.jar#direct.jar",
             "assay.direct.tier": "ssd",
             "assay.direct.local.dirs": "[SSD]/s,[DISK]/d",
         },

@@ -447,11 +447,11 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
 
 
 def _directed(tier: str, jar: str, tags: str) -> Mapping[str, str]:
-    """A name behind # keeps Hadoop from looking for the jar among those that it uploads (JobResourceUploader)."""
+    """Cached files whose names end in .jar are on a task's class path (MRApps), and -libjars and -files leave them."""
     return {
         "mapreduce.job.map.output.collector.class": "org.assay.direct.MapOutput",
         "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.assay.direct.ReduceShuffle",
-        "tmpjars": f"{jar}#{PurePosixPath(jar).name}",
+        "mapreduce.job.cache.files": f"{jar}#{PurePosixPath(jar).name}",
         "assay.direct.tier": tier,
         **({"assay.direct.local.dirs": tags} if tags else {}),
     }
