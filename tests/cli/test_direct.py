@@ -185,6 +185,8 @@ def test_a_machine_without_a_client_is_told_so(cluster, tmp_path, monkeypatch):
 
 
 def test_a_cluster_that_is_down_is_one_sentence(cluster, tmp_path):
-    (tmp_path / "bin" / "hadoop").write_text("#!/bin/sh\necho 'Call From a to b failed: Connection refused' >&2\nexit 255\n")
+    (tmp_path / "bin" / "hadoop").write_text(
+        "#!/bin/sh\necho 'Call From a to b failed: Connection refused' >&2\nexit 255\n"
+    )
     assert "Connection refused" in refused("apply", "plan.yaml", "--yes")
     assert not (tmp_path / "direct-journal.json").exists()

@@ -113,7 +113,11 @@ def test_what_was_done_before_a_failure_is_written_down_and_can_be_taken_back(ja
     steps = steps_of(a_plan(data_a="ALL_SSD", data_b="ALL_SSD"), jar, None, clients)
     with pytest.raises(AssayError, match="the client failed"):
         apply_steps(steps, journal, jar, clients)
-    assert [state for _, state in states(read_journal(journal), clients)] == [State.APPLIED, State.APPLIED, State.BEFORE]
+    assert [state for _, state in states(read_journal(journal), clients)] == [
+        State.APPLIED,
+        State.APPLIED,
+        State.BEFORE,
+    ]
     undo_steps(read_journal(journal), journal, clients)
     assert not clients.policies.own
     assert not clients.files.contents

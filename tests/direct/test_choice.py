@@ -49,7 +49,9 @@ def chosen(monkeypatch):
 
     def choose_of(runs, size=ROOMY):
         answer = triage([of.job for of in runs], SITE, 0.1, "", 0, (), bounded=runs)
-        rows = tuple(row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows)
+        rows = tuple(
+            row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows
+        )
         return choose(answer.model_copy(update={"rows": rows}), runs, SITE, SSD, size)
 
     return choose_of
@@ -129,7 +131,9 @@ def test_what_was_taken_fits_and_saves_at_least_half_of_the_best_where_all_run_a
         patch.setattr(choices, "likely_after", lambda of, *_: of.likely)
         runs = [named(run, f"job {'abcdefg'[n]}", peak, seconds=saved) for n, (peak, saved) in enumerate(given_jobs)]
         answer = triage([of.job for of in runs], SITE, 0.1, "", 0, (), bounded=runs)
-        rows = tuple(row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows)
+        rows = tuple(
+            row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows
+        )
         choice = choose(answer.model_copy(update={"rows": rows}), runs, SITE, SSD, ROOMY)
     taken = [of for of in runs if run_name(of.job) in names(choice)]
     assert not taken or peak_bytes([of.job for of in taken]) <= choice.room_bytes

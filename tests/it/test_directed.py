@@ -228,7 +228,9 @@ def test_an_attempt_that_is_killed_is_tried_again_elsewhere(tiered):
     ]  # fmt: skip
     log = tiered.place.home / "sleep.log"
     with log.open("wb") as output:
-        client = subprocess.Popen(command, env=tiered.place.environment, cwd=tiered.place.home, stdout=output, stderr=output)
+        client = subprocess.Popen(
+            command, env=tiered.place.environment, cwd=tiered.place.home, stdout=output, stderr=output
+        )
     attempt = re.compile(rb"\battempt_\d+_\d+_m_000000_0\b")
     wait_for(lambda: matching(attempt) or client.poll() is not None)
     # The collector is made when the map begins: its log says so.
@@ -257,7 +259,8 @@ def matching(command_line):
 def directed_in(tiered, attempt):
     """Whether the log of an attempt says that it is directed."""
     logs = re.search(
-        r"<name>yarn.nodemanager.log-dirs</name>\s*<value>(.+?)</value>", (tiered.conf_dir / "yarn-site.xml").read_text()
+        r"<name>yarn.nodemanager.log-dirs</name>\s*<value>(.+?)</value>",
+        (tiered.conf_dir / "yarn-site.xml").read_text(),
     )[1]
     return any(
         attempt in text and "DIRECTED" in text
