@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.engine.past.formats import FORMS, TIER_VARIABLE
+from assay.engine.directing import TIER_VARIABLE
+from assay.engine.past.formats import FORMS
 from tests.it.driving import HADOOP, ROOT, a_place, assay_command, wait_for
 
 pytestmark = [pytest.mark.it, pytest.mark.long]

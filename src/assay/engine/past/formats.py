@@ -39,10 +39,6 @@ def _never(_name: str, _files: Iterable[str] = ()) -> bool:
     return False
 
 
-TIER_VARIABLE = "ASSAY_DIRECT_TIER"
-"""By which a container's environment names its tier (direct/src/main/java/org/assay/direct/TierExecutor.java)."""
-
-
 class Directing(NamedTuple):
     """How a job says in which tier of local directories its intermediate data go, by the jar `assay-direct`.
 

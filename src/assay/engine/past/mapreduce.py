@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
+from assay.engine.directing import of_mapreduce
 from assay.engine.jhist_files import events, opened, read_history
 from assay.engine.past.formats import FORMS, Directing, PastForm
 from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
@@ -449,10 +450,8 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
 def _directed(tier: str, jar: str, tags: str) -> Mapping[str, str]:
     """Cached files whose names end in .jar are on a task's class path (MRApps), and -libjars and -files leave them."""
     return {
-        "mapreduce.job.map.output.collector.class": "org.assay.direct.MapOutput",
-        "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.assay.direct.ReduceShuffle",
+        **of_mapreduce(tier),
         "mapreduce.job.cache.files": f"{jar}#{PurePosixPath(jar).name}",
-        "assay.direct.tier": tier,
         **({"assay.direct.local.dirs": tags} if tags else {}),
     }
 
