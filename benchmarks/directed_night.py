@@ -55,6 +55,7 @@ class Batch(NamedTuple):
     seconds: float
     jobs_s: Mapping[str, float]
     """By job, of those that came to their ends."""
+    jobs: int
     failed: int
     reasons: Sequence[str]
     bytes: Mapping[str, float]
@@ -84,7 +85,7 @@ def batches(records: Iterable[Record]) -> list[Batch]:
         made.append(
             Batch(
                 trial.engine, trial.placement.name, halves[trial.engine, trial.placement.name], ran_s,
-                _times(record.jobs),
+                _times(record.jobs), trial.workload.jobs_at_once,
                 trial.workload.jobs_at_once if record.error else len({_job(verdict.check) for verdict in wrong}),
                 [record.error] if record.error else [f"{verdict.check}: {verdict.detail}" for verdict in wrong],
                 {medium: share * written.bytes for medium, share in written.shares.items()} if written else {},
@@ -218,7 +219,6 @@ def _way_row(measured: Sequence[Batch], way: str) -> list[str]:
     on_ssds = sum(batch.bytes.get(SSD, 0.0) for batch in of_way)
     in_all = sum(sum(batch.bytes.values()) for batch in of_way)
     outcomes = sum((Counter(batch.outcomes) for batch in of_way), Counter())
-    jobs = sum(batch.failed + len(batch.jobs_s) for batch in of_way)
     return [
         way,
         f"{on_ssds / nights / 1e6:,.0f}",
@@ -227,7 +227,7 @@ def _way_row(measured: Sequence[Batch], way: str) -> list[str]:
             str(sum(count for outcome, count in outcomes.items() if outcome.startswith(begin)))
             for begin in (OF_DIRECTED, OVERFLOW)
         ),
-        f"{sum(batch.failed for batch in of_way)} of {jobs}",
+        f"{sum(batch.failed for batch in of_way)} of {sum(batch.jobs for batch in of_way)}",
     ]
 
 
