@@ -1,15 +1,15 @@
 """Is a small SSD worth more where jobs are directed to it? `python benchmarks/directed_night.py RUN`.
 
-RUN is a run of experiments/directed-night.yaml. The rules were fixed before it ran; docs/explanation/directed-night.md has
-them with their reasons:
+RUN is a run of experiments/directed-night.yaml. These rules were fixed before it ran; docs/explanation/directed-night.md
+has their reasons:
 
 - *A batch's time* is that of the step that ran its jobs, also where some failed.
 - *A pair* is two ways' batches of one engine and one half of the mirrored order, of which no job failed.
-- *Two questions*: directed against the disks alone, and against the SSD as one of three local directories. Each ratio is
-  the mean of the pairs' logarithms, with Student's 97.5 % interval, so that both hold together at 95 %. Less or more time
-  is said where the interval leaves out 1. With fewer than five pairs nothing is said.
-- *Each job's time* is from its submission to its end, where it came to one; ratios to the disks alone are over all engines
-  and halves, with 95 % intervals, and decide nothing.
+- *Two questions*: directed against the disks alone, and against the SSD as one of three local directories. Each ratio
+  is the mean of the pairs' logarithms, with Student's 97.5 % interval, so that both hold together at 95 %. Less or more
+  time is said where the interval leaves out 1. With fewer than five pairs nothing is said.
+- *Each job's time* is from its submission to its end, where it came to one; ratios to the disks alone are over all
+  engines and halves, with 95 % intervals, and decide nothing.
 - *Failed jobs* are counted, and their reasons listed.
 """
 
@@ -80,7 +80,8 @@ def batches(records: Iterable[Record]) -> list[Batch]:
         outcomes: Counter[str] = Counter()
         for job in record.jobs:
             outcomes.update(job.counters.get("AssayDirect", {}))
-        written = next((landed for landed in record.landed if (landed.role, landed.when) == (INTERMEDIATE, "run")), None)
+        landings = {(landed.role, landed.when): landed for landed in record.landed}
+        written = landings.get((INTERMEDIATE, "run"))
         sizes = [(medium.model_extra or {}).get("size_bytes") or 0 for medium in trial.media if medium.name == SSD]
         made.append(
             Batch(
@@ -172,7 +173,8 @@ def _sizes(measured: Sequence[Batch]) -> str:
     if not size or not written:
         return ""
     share = size / (written / len(nights))
-    return f"All SSDs together have {size / 1e6:.0f} MB, {share:.0%} of what a night writes to local directories."
+    of_night = f"{100 * share:.0f} % of what a night writes to local directories"
+    return f"All SSDs together have {size / 1e6:.0f} MB, {of_night}."
 
 
 def _batch_rows(measured: Sequence[Batch]) -> list[list[str]]:

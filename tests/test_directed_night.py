@@ -50,7 +50,7 @@ def test_a_way_that_takes_less_time_is_said_to():
     said = report(a_night())
     assert said.startswith("- *directed* takes less time than *disks* (0.7")
     assert "- *directed* takes less time than *ssd-among-three* (0.7" in said
-    assert "All SSDs together have 64 MB, 21% of what a night writes to local directories." in said
+    assert "All SSDs together have 64 MB, 21 % of what a night writes to local directories." in said
     assert "Why jobs failed" not in said
     same = report(a_night({**SECONDS, "directed": 100}, spread=0))
     assert "*directed* against *disks*: no difference is shown (1.00 times as long, 1.00 to 1.00)." in same

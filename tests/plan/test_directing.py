@@ -73,7 +73,7 @@ def test_each_engine_has_its_properties_beside_the_workloads_own(tmp_path, engin
         ({"media": "ssd"}, "line 8: jobs are directed to one of several media, and `intermediate` has one"),
         ({"to": '""'}, "line 8: no workload says where its intermediate data go; give one `intermediate`, such as `inte"),
         ({"to": "sdd"}, "line 3: intermediate is 'sdd', and directed jobs have local directories on hdd, ssd; did you"),
-        ({"how": "Directed"}, "line 8: .*'Directed'.* in-turn or hadoop or directed"),
+        ({"how": "Directed"}, "line 8: .*'Directed'.*in-turn.*hadoop.*directed"),
         ({"more": "hadoop: {assay.direct.tier: ssd}\n"}, "line 10: assay.direct.tier is what directs jobs of mapreduce"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Jobs that are directed to a tier of local directories, by the classes of `direct/`: how they name it, what came of it.
+"""Jobs that are directed to a tier of local directories, by the classes of `direct/`: how they say so, what came of it.
 
 MapReduce's jobs name it in their own configuration, and count their tasks by outcome. Containers of other engines name
 it in their environment, and the NodeManager's log tells of each.

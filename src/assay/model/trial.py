@@ -47,8 +47,8 @@ class Placement(Frozen):
     """For each role the fraction of its bytes on each medium, by the media's names.
 
     Fractions are above 0 and add up to 1 per role. The roles are further fields: those that the services of the trial's
-    stack declare, without those whose bytes are on no medium under test. `local_directories` says how those of intermediate
-    data are chosen.
+    stack declare, without those whose bytes are on no medium under test. `local_directories` says how those of
+    intermediate data are chosen.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -81,7 +81,7 @@ class Placement(Frozen):
         return self.roles.get(role, {})
 
     def divides(self, role: str) -> bool:
-        """Whether a role's bytes are to be divided as its fractions say: Hadoop or jobs may divide intermediate data."""
+        """Whether a role's bytes are to be divided as its fractions say: Hadoop or jobs may place intermediate data."""
         return role != INTERMEDIATE or self.local_directories == IN_TURN
 
     @property

@@ -37,7 +37,8 @@ def check_directing(source: ExperimentSource) -> None:
     for engine in filter(ENGINES.__contains__, experiment.engine if placements else ()):
         properties = ENGINES[engine].directed
         if properties is None:
-            raise source.error_at(["engine"], f"jobs of {engine} can't be directed; leave out the engine, or `directed`")
+            problem = f"jobs of {engine} can't be directed; leave out the engine, or `directed`"
+            raise source.error_at(["engine"], problem)
         for place, owner in with_properties:
             for name in sorted(owner.properties.keys() & properties(_ANY).keys()):
                 raise source.error_at(

@@ -432,8 +432,8 @@ class EmbeddedPlatform(HadoopPlatform):
             )
         if self._trial.placement.local_directories == DIRECTED and self._distribution.jars is None:
             raise BadInputError(
-                f"placement {self._trial.placement.name!r} directs jobs, which needs the Hadoop that Assay brings: unset "
-                "HADOOP_HOME, or leave the placement out",
+                f"placement {self._trial.placement.name!r} directs jobs, which needs the Hadoop that Assay brings: "
+                "unset HADOOP_HOME, or leave the placement out",
                 "placement",
             )
         super().check(properties)
