@@ -17,4 +17,4 @@ calibrate:  ## Measures Assay itself: statistics of known effects; cluster start
 	@setup/check calibrate
 
 clean:      ## Removes what set-up made; datasets in the cache stay.
-	rm -rf .assay jobs/target jobs/*/target
+	rm -rf .assay jobs/target jobs/*/target direct/target

@@ -24,6 +24,7 @@ from benchmarks import exclusions, forty_jobs, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
+from benchmarks.directed_night import report as night_report
 from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
 from benchmarks.streams_on_one_disk import report as streams_report
@@ -197,6 +198,11 @@ def engines_by_page_cache() -> str:
 def streams_on_one_disk() -> str:
     """Whether a disk costs a job more, the more tasks share it."""
     return _of_kept("streams-on-one-disk", lambda folder: streams_report(read_run(folder, details=False).trials))
+
+
+def directed_night() -> str:
+    """What a small SSD saves of a night in each of four ways."""
+    return _of_kept("directed-night", lambda folder: night_report(read_run(folder, details=False).whole_records()))
 
 
 def _alone_text(saving: Estimate) -> str:
@@ -518,6 +524,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines orders": terasort_orders,
     "engines by page cache": engines_by_page_cache,
     "streams on one disk": streams_on_one_disk,
+    "directed night": directed_night,
     "suitability of stores": suitability,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,

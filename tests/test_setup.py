@@ -98,6 +98,8 @@ def checkout(tmp_path):
         ("cluster up", "venv libraries hadoop jobs"),
         ("media attach wd10ezex", "venv libraries tools emulator"),
         ("predict runs/mine --media nvme", "venv emulator"),
+        ("direct plan --example --ssd-size 400GB", "venv"),
+        ("direct apply plan.yaml --yes", "venv direct"),
     ],
 )
 def test_each_command_has_the_parts_that_it_uses(checkout, command_line, parts):

@@ -37,7 +37,7 @@ def lines(file):
 def test_there_is_something_to_check():
     assert len(PYTHON) > 20
     modules = {file.relative_to(ROOT).parts[:2] for file in JAVA}
-    assert modules >= {("jobs", "src"), ("jobs", "hbase"), ("jobs", "spark"), ("hadoop", "src")}
+    assert modules >= {("jobs", "src"), ("jobs", "hbase"), ("jobs", "spark"), ("direct", "src"), ("hadoop", "src")}
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")

@@ -97,7 +97,8 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         with step("attach media"):
             for medium in media:
                 parts.attached = scopes.enter_context(_attached(medium, parts.attached, trial.cluster.fault))
-        layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles)
+        named = trial.workload.directed_media
+        layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles, named)
         running = scopes.enter_context(_started(platform, layout, parts, progress))
         scopes.enter_context(
             _tidied(running.store, workload.base, parts, progress, stays=not setup.kinds.platform.is_managed)

@@ -198,7 +198,7 @@ def test_a_lost_daemon_is_the_reason_for_what_a_driver_says(engine_with):
 def test_an_ended_engine_runs_nothing_more(engine_with):
     engine = engine_with("sleep 60")
     engine.end()
-    with pytest.raises(AssayError, match="it was ended, as another job had failed"):
+    with pytest.raises(AssayError, match="it was ended, as the run was interrupted"):
         engine.run(COUNT, Silent())
 
 

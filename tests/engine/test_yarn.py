@@ -8,8 +8,9 @@ from assay.engine.yarn import YARN, check_queues, offered_mb
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
-from assay.model.layout import Layout
+from assay.model.layout import Directory, Layout
 from assay.model.service import NodeContext
+from assay.platform.configuration import files_of
 
 GIB = 1 << 30
 
@@ -125,3 +126,40 @@ def test_a_property_that_names_no_jobs_queue_may_end_like_one(name):
 )
 def test_any_queue_is_taken_where_the_scheduler_makes_or_maps_queues(name, value):
     check_queues({"mapreduce.job.queuename": "nightly", name: value})
+
+
+def a_node(how, *tiers, bundled=True):
+    """A node with a local directory of each tier."""
+    directories = tuple(
+        Directory(path=Path(f"/d{at}/local"), medium=f"d{at}", roles=("intermediate",), tier=tier)
+        for at, tier in enumerate(tiers)
+    )
+    layout = Layout(neutral=Path("/n"), directories=directories, local_directories=how)
+    return NodeContext(EmbeddedSpec(), layout, "127.0.0.1", "127.0.0.1", bundled=bundled)
+
+
+EXECUTOR = "yarn.nodemanager.container-executor.class"
+
+
+@pytest.mark.parametrize(
+    ("node", "executor", "order"),
+    [
+        (a_node("in-turn", "", ""), "org.assay.hadoop.OneDirectoryPerTask", "one per task, in turn"),
+        (a_node("in-turn", "", "", bundled=False), None, "drawn at random for each file"),
+        (a_node("hadoop", "", ""), None, "drawn at random for each file"),
+        (a_node("in-turn", ""), None, "one"),
+        (a_node("directed", "SSD", "_OTHERS"), "org.assay.direct.TierExecutor", "those of the tier that a job names"),
+    ],
+)
+def test_local_directories_are_chosen_as_the_placement_says(node, executor, order):
+    assert YARN.properties(node).get(EXECUTOR) == executor
+    assert YARN.settings([a_node("in-turn", ""), node])["local directories"] == order
+
+
+def test_a_node_whose_jobs_are_directed_has_a_file_of_tags_that_its_own_configuration_finds():
+    node = a_node("directed", "SSD", "_OTHERS", "_OTHERS")
+    assert YARN.files(node, {}) == {"local-dirs": "[SSD]/d0/local\n[_OTHERS]/d1/local\n[_OTHERS]/d2/local\n"}
+    name = "assay.direct.tiers.file"
+    assert YARN.properties(node)[name] == "${env.HADOOP_CONF_DIR}/local-dirs"
+    assert "yarn-site.xml" in files_of(name, YARN.sites)
+    assert YARN.files(a_node("hadoop", "", ""), {}) == {}

@@ -126,6 +126,7 @@ class Place:
         for programs in ("tez", "hbase", "spark"):
             (self.installation.parts / programs).symlink_to(ROOT / ".assay" / programs)
         (root / "jobs").symlink_to(ROOT / "jobs")
+        (root / "direct").symlink_to(ROOT / "direct")
         (root / "extras").symlink_to(ROOT / "extras")
         # Those of the checkout, where it has them: tests of emulated drives skip where it has not.
         (self.installation.parts / "emulator").symlink_to(ROOT / ".assay" / "emulator")

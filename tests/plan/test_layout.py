@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 from assay.model.installed import stack_of
 from assay.model.layout import Role, in_order
 from assay.model.trial import Placement
-from assay.plan.layout import MOST_DIRECTORIES, in_turn, lay_out
+from assay.plan.layout import MOST_DIRECTORIES, OTHERS, in_turn, lay_out
 from tests.builders import pure
 
 PLACES = {"hdd": Path("/hdd"), "ssd": Path("/ssd")}
@@ -69,3 +69,15 @@ def test_each_node_has_the_directories_of_one_alone_on_its_own_media():
         )  # fmt: skip
     assert list(layout.nodes) == ["worker-1", "worker-2"]
     assert layout.directories == (*layout.nodes["worker-1"].directories, *layout.nodes["worker-2"].directories)
+
+
+@pytest.mark.parametrize(("how", "tiers"), [("directed", ["SSD_1", OTHERS]), ("hadoop", ["", ""]), ("in-turn", ["", ""])])
+def test_local_directories_have_tags_where_jobs_are_directed(how, tiers):
+    halves = {"ssd-1": 0.5, "hdd": 0.5}
+    placement = Placement.of_roles("x", {"input": halves, "intermediate": halves, "output": halves}, how)
+    places = {node: {name: Path(f"/{node}/{name}") for name in halves} for node in ("worker-1", "worker-2")}
+    layout = lay_out(placement, places, Path("/neutral"), ROLES, ["ssd-1"])
+    for node in layout.nodes.values():
+        assert node.local_directories == how
+        assert [place.tier for place in node.of("intermediate")] == tiers
+        assert not any(place.tier for place in node.of("input", "output"))

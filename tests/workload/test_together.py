@@ -1,4 +1,4 @@
-"""Proves that workloads at once start together, have paths, results and judgements of their own, and end together."""
+"""Proves that workloads at once start together, and have paths, results, judgements and failures of their own."""
 
 from threading import Barrier, Event
 
@@ -68,25 +68,43 @@ def test_all_run_at_the_same_time():
     assert report.result == {"a: records": 7, "b: records": 7}
 
 
-def test_one_that_fails_ends_the_others_and_is_the_reason():
-    engine = EndingEngine()
+def failing(reason):
+    """A part's run that fails for this reason."""
 
-    def ended():
-        assert engine.ended.wait(PATIENCE_S)
-        raise AssayError("it was ended")
+    def fail():
+        raise AssayError(reason)
 
-    def failing():
+    return fail
+
+
+def test_one_that_fails_leaves_the_others_to_their_ends_and_is_judged_with_its_reason():
+    engine, failed = EndingEngine(), Event()
+
+    def fail():
+        failed.set()
         raise AssayError("no room")
 
-    with pytest.raises(AssayError, match="no room"):
-        together(Part("a", ended), Part("b", failing), Part("c", ended)).run(engine, Silent())
-    assert engine.ended.is_set()
+    whole = together(Part("a", lambda: failed.wait(PATIENCE_S)), Part("b", fail), Part("b"))
+    report = whole.run(engine, Silent())
+    assert not engine.ended.is_set()
+    assert [job.id for job in report.jobs] == ["a", "b"]
+    assert report.result == {"a: records": 7, "b 2: records": 7}
+    assert [(one.check, one.outcome, one.detail) for one in whole.verify(None, report)] == [
+        ("a: sorted", Outcome.PASS, ""), ("b 1: it came to its end", Outcome.FAIL, "no room"),
+        ("b 2: sorted", Outcome.PASS, ""),
+    ]  # fmt: skip
+
+
+def test_if_all_fail_their_reasons_are_that_of_the_trial_each_once():
+    whole = together(*(Part(name, failing(reason)) for name, reason in (("a", "x"), ("b", "y"), ("c", "x"))))
+    with pytest.raises(AssayError, match="^x; y$"):
+        whole.run(EndingEngine(), Silent())
 
 
 def test_an_interrupt_ends_all(monkeypatch):
     engine = EndingEngine()
 
-    def interrupted(running, return_when):
+    def interrupted(running):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("assay.workload.together.wait", interrupted)
@@ -139,5 +157,6 @@ def test_only_those_that_read_the_dataset_get_it():
 
 def test_what_tells_them_apart_is_in_their_options():
     assert SORT.model_copy(update={"concurrent": 2}).own == "concurrent=2 size=10MB"
+    assert SORT.model_copy(update={"intermediate": "ssd"}).own == "intermediate=ssd size=10MB"
     assert MIX.own == "together=terasort(size=10MB)+word-count(size=1MB)"
     assert SORT.model_dump() == {"name": "terasort", "variant": "stock", "options": {"size": "10MB"}, "hadoop": {}}

@@ -20,10 +20,10 @@ from assay.advise.alternatives import (
     alternatives,
     on_ssd,
 )
-from assay.advise.few_jobs import Candidate, few_jobs
+from assay.advise.few_jobs import Candidate, few_jobs, peak_of
 from assay.advise.mover import Move, move_of
 from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
-from assay.advise.sizes import FREE_SHARE, Sizes, peak_at_once, sizes
+from assay.advise.sizes import FREE_SHARE, Sizes, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
 from assay.triage.likely import Likely
@@ -173,7 +173,7 @@ def advise(
 ) -> Advice:
     """The advice for a site with these jobs, of which triage's answer is known."""
     known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
-    nights = _nights(answer)
+    nights = nights_of(answer)
     runs = [run for run in bounded if run_name(run.job) in known]
     others = [job for job in jobs if not job.counts or run_name(job) not in known]
     to_hours = MONTH_NIGHTS / nights / 3600
@@ -213,11 +213,11 @@ def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> Direc
         of_job.setdefault(name, []).append(run.job)
     candidates = [Candidate(name, saved_s[name], of_name) for name, of_name in of_job.items()]
     chosen = few_jobs(candidates, (1 - FREE_SHARE) * ssd_bytes)
-    peak_bytes = peak_at_once([job for of in chosen for job in of.runs])
-    return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_bytes, jobs=tuple(of.job for of in chosen))
+    return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_of(chosen), jobs=tuple(of.job for of in chosen))
 
 
-def _nights(answer: Triage) -> int:
+def nights_of(answer: Triage) -> int:
+    """The nights of the histories, at least one."""
     if answer.window is not None:
         return len(answer.window.nights)
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))

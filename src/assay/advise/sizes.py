@@ -48,7 +48,7 @@ def sizes(jobs: Sequence[PastJob], days: int, ssd: Drives, ssd_bytes: float, wri
 
 
 def peak_at_once(jobs: Sequence[PastJob]) -> float:
-    """The most bytes that jobs at once have on a node; one whose nodes are not known has them on each."""
+    """The most bytes that jobs at once have in local directories of a node; one whose nodes are not known, on each."""
     jobs_of: dict[str, list[int]] = {}
     anywhere = [number for number, job in enumerate(jobs) if not job.all_nodes]
     for number, job in enumerate(jobs):

@@ -25,6 +25,7 @@ SUMMARIES = {
     "compare-histories": "Tell whether a change of drives helped, by the jobs that recur before and after it.",
     "compare-nodes": "Compare the tasks that ran on one node, such as one with an SSD, with those on the others.",
     "data": "List, download, generate and check graphs.",
+    "direct": "Plan which jobs get a small SSD of each node, and put in place on a cluster what they need for that.",
     "doctor": "Show what this machine has, what it lacks, and what killed runs left behind.",
     "experiments": "List the shipped experiments, each with the question that it answers, or describe one of them.",
     "media": "List, attach and calibrate storage media and emulated drives.",

@@ -311,6 +311,11 @@ def find_histories(
 
 def hadoop_client(option: str, cluster: Path | None) -> HadoopFs:
     """Hadoop's own client, which an option needs. Raises BadInputError where this machine has none."""
+    return HadoopFs(*hadoop_command(option, cluster))
+
+
+def hadoop_command(option: str, cluster: Path | None) -> tuple[Path, Mapping[str, str]]:
+    """The command of Hadoop's client, and its environment. Raises BadInputError where this machine has none."""
     home = os.environ.get("HADOOP_HOME")
     command = str(Path(home, "bin", "hadoop")) if home else shutil.which("hadoop")
     if command is None or not Path(command).is_file():
@@ -319,7 +324,7 @@ def hadoop_client(option: str, cluster: Path | None) -> HadoopFs:
             "set HADOOP_HOME, or copy the folder here with `hadoop fs -get` on a machine that has it"
         )
     named = {} if cluster is None else {"HADOOP_CONF_DIR": str(cluster.resolve())}
-    return HadoopFs(Path(command), {**os.environ, **named})
+    return Path(command), {**os.environ, **named}
 
 
 def read_jobs(histories: Histories, bar: Progress) -> Iterator[PastJob]:

@@ -43,6 +43,7 @@ from assay.model.probe import Probe, ProbeContext
 from assay.model.registry import PLATFORMS
 from assay.model.trial import Plan, ResourceEstimate, Trial
 from assay.model.workload import Workload
+from assay.plan.directing import directed
 from assay.plan.grid import only
 from assay.plan.make import read_experiment
 from assay.plan.overrides import Override
@@ -122,7 +123,7 @@ def open_trial(trial: Trial, installation: Installation) -> Iterator[TrialSetup]
         def workload() -> Workload:
             dataset = None if trial.dataset.is_none else open_dataset(trial.dataset, installation.cache)
             base = f"/user/{platform.user()}/assay/{lease.id}"  # no other run uses that directory of the store
-            return open_workload(trial.workload, base, dataset)
+            return open_workload(directed(trial), base, dataset)
 
         def probes(context: ProbeContext) -> Sequence[Probe]:
             context = context._replace(environment=lease.environment(environment))

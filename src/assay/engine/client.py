@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from assay.engine.directing import names_tier, with_outcomes
 from assay.host.processes import end_processes, last_telling
-from assay.model.engine import EngineContext, JobReference, Launch, LaunchReport, Program, located
+from assay.model.engine import EngineContext, History, JobReference, Launch, LaunchReport, Program, located
 from assay.model.errors import AssayError, BadInputError
 from assay.model.progress import Progress
 
@@ -93,9 +94,11 @@ class ClientEngine(ABC):
         self._scratch, self._progressed = context.scratch, context.progressed
         self._launches = itertools.count(1)
         self._ended = threading.Event()
+        self._names_tier = False
 
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run a command to its end; its output is kept in the scratch directory while the trial lives."""
+        self._names_tier |= names_tier(launch.properties)
         name = self._next_name()
         report, log = self._scratch / f"{name}.json", self._scratch / f"{name}.log"
         read_progress = self._progress_of(launch)
@@ -128,6 +131,7 @@ class ClientEngine(ABC):
 
     def run_program(self, program: Program, progress: Progress) -> LaunchReport:
         """Run a program to its end; its jobs are those that its client names."""
+        self._names_tier |= names_tier(program.properties)
         name = self._next_name()
         files, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
         files.mkdir()
@@ -148,6 +152,10 @@ class ClientEngine(ABC):
             raise AssayError(f"{program.name} failed: {reason}")
         jobs = output.jobs()
         return LaunchReport(jobs=jobs, result={}, settings=self._settings_of(program, jobs), texts=small_texts(files))
+
+    def _with_outcomes(self, history: History) -> History:
+        """Return a job's history with what came of its containers' tiers, if any job names one."""
+        return with_outcomes(history, self._cluster.nodes) if self._names_tier else history
 
     def end(self) -> None:
         """End the clients that run in other threads."""
@@ -198,7 +206,7 @@ class ClientEngine(ABC):
 
     def _failure(self) -> str | None:
         if self._ended.is_set():
-            return "it was ended, as another job had failed or the run was interrupted"
+            return "it was ended, as the run was interrupted"
         return self._context.failure()
 
     def _next_name(self) -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay.engine.client import ClientEngine, CommandLine, ProgramOutput, is_of_task, job_called
+from assay.engine.directing import TAGS, of_mapreduce
 from assay.engine.jhist_files import HISTORY_FILE_UNREAD, HistoryFiles
 from assay.engine.job_history_server import HistoryServer
 from assay.engine.task_logs import read_phases
@@ -199,5 +200,6 @@ KIND = EngineKind(
     figures=FIGURES,
     figures_note=FIGURES_NOTE,
     services=("mapreduce",),
+    directed=lambda tier: {**of_mapreduce(tier), **TAGS},
 )
 ENGINES.add("mapreduce", KIND, place=1)

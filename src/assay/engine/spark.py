@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assay.engine.client import ClientEngine, CommandLine, ProgramOutput
+from assay.engine.directing import of_spark
 from assay.engine.spark_log import log_of, read_application
 from assay.engine.spark_persisted import BLOCK_UPDATES
 from assay.engine.spark_service import (
@@ -152,7 +153,7 @@ class Spark(ClientEngine):
         log = log_of(job.id, self._events)
         if log is None:
             raise AssayError(f"the driver of {job.name} ({job.id}) left no event log")
-        return read_application(log, job)
+        return self._with_outcomes(read_application(log, job))
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
         """Return no phases finer than those of the history."""
@@ -264,5 +265,6 @@ KIND = EngineKind(
     figures=FIGURES,
     figures_note=FIGURES_NOTE,
     services=(SPARK.name,),
+    directed=of_spark,
 )
 ENGINES.add("spark", KIND, place=3)

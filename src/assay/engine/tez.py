@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from assay.engine.directing import of_tez
 from assay.engine.mapreduce import MapReduce
 from assay.engine.tasks import CAUSES
 from assay.engine.tez_history import file_prefix, is_whole, read_history
@@ -50,7 +51,7 @@ class Tez(MapReduce):
                 if Path(file.path).name.startswith(prefix):
                     text = b"".join(self._stored.pieces(file.path)).decode(errors="replace")
                     if is_whole(text):
-                        return read_history(text, job)
+                        return self._with_outcomes(read_history(text, job))
             if time.monotonic() > deadline_s:
                 raise AssayError(f"no whole history file of {job.id} is in {HISTORY_FOLDER} of HDFS")
             time.sleep(POLL_S)
@@ -125,5 +126,6 @@ KIND = EngineKind(
     figures=FIGURES,
     figures_note=FIGURES_NOTE,
     services=(TEZ.name,),
+    directed=of_tez,
 )
 ENGINES.add("tez", KIND, place=2)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from assay.engine.directing import EXECUTOR, TAGS, TAGS_FILE, tags_text
 from assay.engine.existing import METRICS_PAGE, OF_YARN, offers_memory
 from assay.host.processes import MARK
 from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
-from assay.model.layout import INTERMEDIATE, Role
+from assay.model.layout import BY_HADOOP, DIRECTED, IN_TURN, INTERMEDIATE, LocalDirectories, Role
 from assay.model.probe import CONTAINERS
 from assay.model.registry import SERVICES
 from assay.model.service import (
@@ -34,8 +35,18 @@ _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
 MOST_CORES = 4
 """That one container may have where nothing else is said: Hadoop's own default."""
 _HEARTBEAT = "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"
-IN_TURN = "org.assay.hadoop.OneDirectoryPerTask"
-"""Of the bundled Hadoop alone: see hadoop/src/org/assay/hadoop/OneDirectoryPerTask.java."""
+_EXECUTOR = "yarn.nodemanager.container-executor.class"
+_EXECUTORS: Mapping[LocalDirectories, Mapping[str, str]] = {
+    IN_TURN: {_EXECUTOR: "org.assay.hadoop.OneDirectoryPerTask"},
+    BY_HADOOP: {},
+    DIRECTED: {_EXECUTOR: EXECUTOR, **TAGS},
+}
+"""Of the bundled Hadoop alone, which has these classes: see `hadoop/src` and `direct/src`."""
+_ORDERS: Mapping[LocalDirectories, str] = {
+    IN_TURN: "one per task, in turn",
+    BY_HADOOP: "drawn at random for each file",
+    DIRECTED: "those of the tier that a job names",
+}
 _KEPT_VARIABLES = (
     "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME,"
     f"HADOOP_HOME,PATH,LANG,LC_ALL,TZ,LD_PRELOAD,{MARK}"
@@ -225,18 +236,27 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
         "yarn.application.classpath": str(node.conf_dir),
         # Else the second job's master waits until the first job has ended.
         **({_OF_MASTERS: "1.0"} if spec.jobs_at_once > 1 else {}),
-        **({"yarn.nodemanager.container-executor.class": IN_TURN} if _takes_turns(node) else {}),
+        **_EXECUTORS[_choice(node)],
     }
 
 
-def _takes_turns(node: NodeContext) -> bool:
-    """Tasks draw directories at random: with few tasks a mixed medium's shares would land anywhere."""
-    return node.bundled and len(node.layout.of(INTERMEDIATE)) > 1
+def _choice(node: NodeContext) -> LocalDirectories:
+    """How local directories are chosen on a node.
+
+    Tasks of Hadoop draw them at random: with few tasks a mixed medium's shares would land anywhere.
+    """
+    several = node.bundled and len(node.layout.of(INTERMEDIATE)) > 1
+    return node.layout.local_directories if several else BY_HADOOP
+
+
+def _tags(node: NodeContext, _properties: Mapping[str, str]) -> Mapping[str, str]:
+    """The file of a node's tags, where jobs are directed."""
+    return {TAGS_FILE: tags_text(node.layout.of(INTERMEDIATE))} if _choice(node) == DIRECTED else {}
 
 
 def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
     several = any(len(node.layout.of(INTERMEDIATE)) > 1 for node in nodes)
-    order = "one per task, in turn" if any(map(_takes_turns, nodes)) else "drawn at random for each file"
+    order = next((_ORDERS[how] for how in map(_choice, nodes) if how != BY_HADOOP), _ORDERS[BY_HADOOP])
     limited = next((node.spec for node in nodes if node.spec.limit_memory_bytes is not None), None)
     return {
         **({} if limited is None else {OFFERED: str(offered_mb(limited))}),
@@ -339,8 +359,10 @@ YARN = Service(
         ),
     ),
     properties=_properties,
+    files=_tags,
     sites=(
-        SiteFile("yarn-site.xml", ("yarn.",)),
+        # The latter are of directed jobs, and NodeManagers read them too.
+        SiteFile("yarn-site.xml", ("yarn.", "assay.direct.")),
         SiteFile(
             "capacity-scheduler.xml", ("yarn.scheduler.capacity.",), defaults=CAPACITY_SCHEDULER, for_clients=False
         ),

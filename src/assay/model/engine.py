@@ -217,6 +217,9 @@ class EngineKind(NamedTuple):
     """A report's explanation of its path's parts, and of the figures of each job."""
     services: tuple[str, ...] = ()
     """The names of the services that run its jobs."""
+    directed: Callable[[str], Mapping[str, str]] | None = None
+    """The properties by which a job on a cluster of Assay's own names the tier of its intermediate data; None where its
+    jobs can't be directed."""
 
     def mistake(self) -> str:
         """Whether a number of its rows is of no declared kind: then a scale model's times can't be told."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from assay.model.base import Frozen
 
@@ -12,6 +12,11 @@ INTERMEDIATE = "intermediate"
 """The role of local directories, in which tasks leave what later tasks read."""
 NEUTRAL = "neutral"
 """The name of the medium that is not under test."""
+LocalDirectories = Literal["in-turn", "hadoop", "directed"]
+"""How local directories are chosen: tasks get one each in turn, Hadoop chooses as it does, or each job names a tier."""
+IN_TURN: Final = "in-turn"
+BY_HADOOP: Final = "hadoop"
+DIRECTED: Final = "directed"
 
 
 class Role(NamedTuple):
@@ -52,13 +57,14 @@ class Directory(Frozen):
     """A directory of a service, the name of the medium it lies on, and the roles of what lies there.
 
     Where it serves two roles, what is there when the input has been staged has the first, and what comes later the
-    second. For `passing` see `Role`.
+    second. For `passing` see `Role`. `tier` is the tag by which jobs are directed to it; empty where none are.
     """
 
     path: Path
     medium: str
     roles: tuple[str, ...] = (INPUT, OUTPUT)
     passing: str = ""
+    tier: str = ""
 
 
 _SHARED = "data"
@@ -98,13 +104,15 @@ class Layout(Frozen):
     `directories` are those of the services. The directories of a role are filled in turn: a medium's fraction is its
     share of them. `nodes` are the directories of each worker, by its name, where there are several: `directories` are
     then those of all together. `own` are folders in the directories of some roles, by role and by service: that of each
-    service which would share them with another one that it does not know.
+    service which would share them with another one that it does not know. `local_directories` says how those of
+    intermediate data are chosen.
     """
 
     neutral: Path
     directories: tuple[Directory, ...] = ()
     nodes: Mapping[str, "Layout"] = {}
     own: Mapping[str, Mapping[str, str]] = {}
+    local_directories: LocalDirectories = IN_TURN
 
     @classmethod
     def below(cls, home: Path, roles: Sequence[Role] = (), workers: Sequence[str] = ()) -> "Layout":
@@ -119,7 +127,8 @@ class Layout(Frozen):
     def together(cls, neutral: Path, nodes: Mapping[str, "Layout"]) -> "Layout":
         """That of a cluster of several workers, from theirs."""
         directories = tuple(directory for node in nodes.values() for directory in node.directories)
-        return cls(neutral=neutral, directories=directories, nodes=nodes)
+        how = next((node.local_directories for node in nodes.values()), IN_TURN)
+        return cls(neutral=neutral, directories=directories, nodes=nodes, local_directories=how)
 
     def seen_by(self, service: str) -> "Layout":
         """The directories as a service has them, by its name: its own folder where another one has the rest."""

@@ -22,7 +22,7 @@ from assay.model.demand import OtherDrive
 from assay.model.doubt import Doubt
 from assay.model.drive_profile import way_of
 from assay.model.fault import NO_FAULT, fault_level
-from assay.model.layout import INTERMEDIATE
+from assay.model.layout import IN_TURN, INTERMEDIATE, LocalDirectories
 from assay.model.naming import size_of
 from assay.model.network import NONE, read_networks
 
@@ -47,18 +47,22 @@ class Placement(Frozen):
     """For each role the fraction of its bytes on each medium, by the media's names.
 
     Fractions are above 0 and add up to 1 per role. The roles are further fields: those that the services of the trial's
-    stack declare, without those whose bytes are on no medium under test.
+    stack declare, without those whose bytes are on no medium under test. `local_directories` says how those of
+    intermediate data are chosen.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, dict[str, float]] = Field(init=False)
 
     name: str
+    local_directories: Annotated[LocalDirectories, Field(exclude_if=lambda how: how == IN_TURN)] = IN_TURN
 
     @classmethod
-    def of_roles(cls, name: str, roles: Mapping[str, Mapping[str, float]]) -> "Placement":
+    def of_roles(
+        cls, name: str, roles: Mapping[str, Mapping[str, float]], local_directories: LocalDirectories = IN_TURN
+    ) -> "Placement":
         """The placement of that name."""
-        return cls.model_validate({**roles, "name": name})
+        return cls.model_validate({**roles, "name": name, "local_directories": local_directories})
 
     @model_validator(mode="after")
     def _fractions_add_up(self) -> "Placement":
@@ -75,6 +79,10 @@ class Placement(Frozen):
     def of(self, role: str) -> Mapping[str, float]:
         """The fractions of one role; none where its bytes are on no medium under test."""
         return self.roles.get(role, {})
+
+    def divides(self, role: str) -> bool:
+        """Whether a role's bytes are to be divided as its fractions say: Hadoop or jobs may place intermediate data."""
+        return role != INTERMEDIATE or self.local_directories == IN_TURN
 
     @property
     def media(self) -> tuple[str, ...]:
@@ -114,8 +122,11 @@ class Landed(Frozen):
         return self.unseen and self.trouble is None and self.bytes < sure_share * (self.of_bytes or 0)
 
     def error(self, placement: Placement) -> float:
-        """The largest difference between a landed and a wanted share, 0 to 1; 0 for less than MATERIAL_BYTES."""
-        if self.bytes < MATERIAL_BYTES:
+        """The largest difference between a landed and a wanted share, 0 to 1.
+
+        0 for less than MATERIAL_BYTES, and where no shares are wanted.
+        """
+        if self.bytes < MATERIAL_BYTES or not placement.divides(self.role):
             return 0.0
         intended = placement.of(self.role)
         names = {*intended, *self.shares}
@@ -155,6 +166,8 @@ class WorkloadSpec(Frozen):
     variant: str = "paper"
     options: Mapping[str, str] = {}
     hadoop: Mapping[str, str] = {}
+    intermediate: Annotated[str, Field(exclude_if=lambda medium: not medium)] = ""
+    """The medium that its intermediate data go to where the placement directs jobs."""
     concurrent: Annotated[int, Field(exclude_if=lambda count: count == 1)] = 1
     """How many copies of it run at once."""
     together: Annotated[tuple["WorkloadSpec", ...], Field(exclude_if=lambda specs: not specs)] = ()
@@ -167,6 +180,11 @@ class WorkloadSpec(Frozen):
     def each(self) -> tuple["WorkloadSpec", ...]:
         """What it computes, each once: itself, or the workloads of a mix."""
         return self.together or (self,)
+
+    @property
+    def directed_media(self) -> tuple[str, ...]:
+        """The media that its workloads name for their intermediate data, each once."""
+        return tuple(dict.fromkeys(spec.intermediate for spec in self.each if spec.intermediate))
 
     @property
     def variant_level(self) -> str:
@@ -193,7 +211,8 @@ class WorkloadSpec(Frozen):
         hadoop = {name: value for name, value in self.hadoop.items() if name not in factors}
         at_once = {"concurrent": str(self.concurrent)} if self.concurrent > 1 else {}
         mixed = {"together": "+".join(spec.short for spec in self.together)} if self.together else {}
-        further = {**self.options, **hadoop, **at_once, **mixed}
+        directed = {"intermediate": self.intermediate} if self.intermediate else {}
+        further = {**self.options, **hadoop, **directed, **at_once, **mixed}
         return " ".join(f"{name}={value}" for name, value in sorted(further.items()))
 
     @property
@@ -285,7 +304,7 @@ class Trial(Frozen):
     media: tuple[MediumSpec, ...]
     """The media that the placement names, each once."""
     placement: Placement
-    """For each role a map from medium to fraction."""
+    """For each role a map from medium to fraction; and `local_directories` where tasks do not have these in turn."""
     strict_placement: bool = False
     """Whether bytes that landed elsewhere make the trial fail (`placement_check: error`)."""
     settings: SettingsSpec

@@ -257,6 +257,9 @@ class WorkloadEntry(WithProperties):
     hadoop: Mapping[str, Levels] = {}
     """Hadoop properties for this workload's jobs alone. They override all others and do not affect staging. A list of
     levels makes the property a factor of this workload. Other services' properties have keys of their own here, too."""
+    intermediate: str = ""
+    """The medium that its intermediate data go to, in placements whose local directories are
+    [`directed`](#local-directories)."""
     concurrent: Many[Annotated[Whole, Field(ge=1, le=MOST_AT_ONCE)]] = [1]
     """How many copies of it run [at once](#several-jobs-at-once), each with its own input and output. Of several levels
     each is a workload of its own."""
@@ -276,9 +279,10 @@ class WorkloadEntry(WithProperties):
     def _one_workload_or_a_mix(self) -> "WorkloadEntry":
         if bool(self.name) == bool(self.together):
             raise ValueError("a workload needs a name, or `together` with the workloads of a mix, and not both")
-        if self.together and (self.variant or self.options or self.properties):
+        if self.together and (self.variant or self.options or self.intermediate or self.properties):
             raise ValueError(
-                "variant, options and properties belong to the workloads of a mix; give them below `together`"
+                "variant, options, intermediate and properties belong to the workloads of a mix; give them below "
+                "`together`"
             )
         for part in self.together:
             if part.together or part.concurrent != [1] or any(len(levels) > 1 for levels in part.properties.values()):

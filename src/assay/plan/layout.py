@@ -2,43 +2,60 @@
 
 Services fill their directories in turn, so a medium's fraction of a role is its share of the role's directories, as in
 the hybrid study. Where roles that may share directories are placed differently, each has directories of its
-own, and the service keeps them apart.
+own, and the service keeps them apart. Where jobs are directed, local directories have tags: those of each medium that a
+workload names, and one for all others.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from assay.model.layout import NEUTRAL, Layout, Role, groups
+from assay.model.layout import DIRECTED, INTERMEDIATE, NEUTRAL, Directory, Layout, Role, groups
 from assay.model.trial import MOST_DIRECTORIES, Placement
 
 CLOSE_ENOUGH_SHARE = 0.005
+OTHERS = "_OTHERS"
+"""The tier of the local directories on media that no workload names; no medium is called so."""
 
 
 def lay_out(
-    placement: Placement, places: Mapping[str, Mapping[str, Path]], neutral: Path, roles: Sequence[Role]
-) -> Layout:
+    placement: Placement, places: Mapping[str, Mapping[str, Path]], neutral: Path, roles: Sequence[Role],
+    named: Collection[str] = (),
+) -> Layout:  # fmt: skip
     """The directories of a trial; `places` are the attached media's, by node and name. Nothing is made here.
 
-    The node without a name is this machine alone. `roles` are those of the trial's stack.
+    The node without a name is this machine alone. `roles` are those of the trial's stack, `named` the media to which
+    workloads want their intermediate data.
     """
-    nodes = {node: _of_node(placement, of_node, neutral / node, roles) for node, of_node in places.items()}
+    nodes = {node: _of_node(placement, of_node, neutral / node, roles, named) for node, of_node in places.items()}
     if "" in nodes:
         return nodes[""]
     return Layout.together(neutral, nodes)
 
 
-def _of_node(placement: Placement, places: Mapping[str, Path], neutral: Path, roles: Sequence[Role]) -> Layout:
-    directories = []
+def tier_of(medium: str, named: Collection[str]) -> str:
+    """The tag of a medium's local directories: that of the medium if a workload names it."""
+    return re.sub(r"\W", "_", medium).upper() if medium in named else OTHERS
+
+
+def _of_node(
+    placement: Placement, places: Mapping[str, Path], neutral: Path, roles: Sequence[Role], named: Collection[str]
+) -> Layout:
+    directories: list[Directory] = []
     for group in groups(roles, placement.of):
         fractions = placement.of(group.roles[0].name)
         if fractions:
-            directories += [
+            made = [
                 group.directory(places[medium] / f"{group.folder}-{number}", medium)
                 for number, medium in enumerate(in_turn(fractions))
             ]
+            if placement.local_directories == DIRECTED and group.roles[0].name == INTERMEDIATE:
+                made = [place.model_copy(update={"tier": tier_of(place.medium, named)}) for place in made]
+            directories += made
         else:
             directories.append(group.directory(neutral / group.folder, NEUTRAL))
-    return Layout(neutral=neutral, directories=tuple(directories))
+    how = placement.local_directories
+    return Layout(neutral=neutral, directories=tuple(directories), local_directories=how)
 
 
 def unmet_share(fractions: Mapping[str, float]) -> float:

@@ -34,6 +34,7 @@ from assay.model.trial import (
     Trial,
     WorkloadSpec,
 )
+from assay.plan.directing import check_directing
 from assay.plan.experiment import MIX, DatasetEntry, ExperimentFile, WorkloadEntry
 from assay.plan.grid import DATASET, PLACEMENT, SETTINGS, WORKLOAD, Axis, Combination, Level, axis, combinations
 from assay.plan.order import blocks
@@ -79,6 +80,7 @@ def plan_and_more(source: ExperimentSource, vocabulary: Vocabulary) -> tuple[Pla
     resolved, doubts = _check_kinds(source, vocabulary, mistakes)
     mistakes.attempt(lambda: _check_scale_model(source), None)
     mistakes.attempt(lambda: _check_write_back_age(source), None)
+    mistakes.attempt(lambda: check_directing(source), None)
     if resolved is None or mistakes.sentences:
         raise mistakes.error()
     doubts = [*doubts, *single_copy(experiment)]
@@ -223,6 +225,7 @@ def _workload(source: ExperimentSource, entry: WorkloadEntry, place: Place, voca
         variants=of_engines if len({*of_engines.values()}) > 1 else {},
         options=options,
         hadoop={name: levels[0] for name, levels in entry.properties.items()},
+        intermediate=entry.intermediate,
     )
     with source.at(*place, "options"):
         vocabulary.check_workload(spec)

@@ -8,7 +8,7 @@ from pydantic_core import PydanticKnownError
 
 from assay.model.base import Frozen, Number
 from assay.model.errors import BadInputError
-from assay.model.layout import NEUTRAL, Role, in_order
+from assay.model.layout import IN_TURN, NEUTRAL, LocalDirectories, Role, in_order
 from assay.model.naming import MOST_NAME_CHARACTERS, nearest
 from assay.model.registry import SERVICES
 from assay.model.trial import MOST_DIRECTORIES, Placement
@@ -50,6 +50,10 @@ class PlacementEntry(Frozen):
 
     name: Name | None = None
     """The name in tables; by default made from the names of its media."""
+    local_directories: LocalDirectories = IN_TURN
+    """How local directories are chosen: each task has one, `in-turn`, so that fractions are met; or `hadoop` chooses as
+    it does without Assay; or jobs are `directed` to the medium that their workload names ([below](#local-directories)).
+    """
     every: Shares | None = None
     roles: Mapping[str, Shares] = {}
 
@@ -80,14 +84,15 @@ def placement_entry(value: Any) -> PlacementEntry:
         return PlacementEntry(every={value: 1.0})
     if not isinstance(value, dict):
         raise PydanticKnownError("dict_type")
-    known = known_roles()
-    if not value.keys() & {*known, "name"}:
+    known, further = known_roles(), PlacementEntry.model_fields.keys() - {"every", "roles"}
+    if not value.keys() & {*known, *further}:
         return PlacementEntry(every=TypeAdapter(Shares).validate_python(value))
-    roles = {key: shares for key, shares in value.items() if key != "name"}
+    roles = {key: shares for key, shares in value.items() if key not in further}
     for key in roles.keys() - known.keys():
-        _refuse(key, roles[key], f"there is no role {key!r}; {nearest(str(key), [*known, 'name'])}")
+        _refuse(key, roles[key], f"there is no role {key!r}; {nearest(str(key), [*known, *sorted(further)])}")
     checked = TypeAdapter(Mapping[str, Shares]).validate_python(roles)
-    return PlacementEntry(name=value.get("name"), roles={role: checked[role] for role in known if role in checked})
+    given = {key: value[key] for key in further if key in value}
+    return PlacementEntry(**given, roles={role: checked[role] for role in known if role in checked})
 
 
 def _refuse(key: str, value: object, why: str) -> NoReturn:
@@ -103,6 +108,7 @@ class PlacementLevel(NamedTuple):
     name: str
     every: Mapping[str, float] = {}
     roles: Mapping[str, Mapping[str, float]] = {}
+    local_directories: LocalDirectories = IN_TURN
 
     def among(self, roles: Sequence[Role]) -> Placement:
         """What it means for the roles of a trial's stack. Raises BadInputError where one is left open."""
@@ -115,7 +121,8 @@ class PlacementLevel(NamedTuple):
                 )
             placed[role.name] = shares
         followed = {role.name: placed[role.name] or placed.get(role.follows, {}) for role in roles}
-        return Placement.of_roles(self.name, {name: shares for name, shares in followed.items() if shares})
+        kept = {name: shares for name, shares in followed.items() if shares}
+        return Placement.of_roles(self.name, kept, self.local_directories)
 
 
 def alone_on(medium: str) -> PlacementLevel:
@@ -139,7 +146,7 @@ def placement_level(entry: PlacementEntry) -> PlacementLevel:
             f"the placement of {len(media)} media would be called {name}, which is too long for a folder's name; give "
             "it a `name`"
         )
-    return PlacementLevel(name, every, roles)
+    return PlacementLevel(name, every, roles, entry.local_directories)
 
 
 def _above_zero(fractions: Mapping[str, float]) -> Mapping[str, float]:

@@ -42,7 +42,7 @@ def _varied(trial: Trial, way: str, installation: Installation) -> Trial | None:
     roles = {
         role: {names[name]: share for name, share in shares.items()} for role, shares in trial.placement.roles.items()
     }
-    placement = Placement.of_roles(f"{trial.placement.name}-{way}", roles)
+    placement = Placement.of_roles(f"{trial.placement.name}-{way}", roles, trial.placement.local_directories)
     return trial.model_copy(update={"media": tuple(media), "placement": placement})
 
 

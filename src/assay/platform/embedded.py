@@ -26,7 +26,7 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.errors import AssayError, BadInputError
 from assay.model.fact import Fact
 from assay.model.fault import NODE, worker_name, worker_number
-from assay.model.layout import Layout
+from assay.model.layout import DIRECTED, Layout
 from assay.model.limits import LimitUse
 from assay.model.network import NO_NETWORK, LinkSpec
 from assay.model.platform import PlatformKind
@@ -429,6 +429,12 @@ class EmbeddedPlatform(HadoopPlatform):
                 f"{of_jobs[0]} of the workload's own would not be {self._slower} times longer, as a dilation makes it; "
                 "set it for all trials, under the experiment's `hadoop`",
                 of_jobs[0],
+            )
+        if self._trial.placement.local_directories == DIRECTED and self._distribution.jars is None:
+            raise BadInputError(
+                f"placement {self._trial.placement.name!r} directs jobs, which needs the Hadoop that Assay brings: "
+                "unset HADOOP_HOME, or leave the placement out",
+                "placement",
             )
         super().check(properties)
 

@@ -211,10 +211,13 @@ def _slow_drives(trial: Trial, kinds: TrialKinds) -> float:
 
 
 def _disk(trial: Trial, estimate: ResourceEstimate) -> dict[str, int]:
-    """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone)."""
+    """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone).
+
+    What Hadoop or jobs put into local directories is nobody's to foretell, and a small medium may get full.
+    """
     placement = trial.placement
-    shares = placement.roles.values()
-    largest = {name: max(fractions.get(name, 0.0) for fractions in shares) for name in placement.media}
+    shares = [fractions for role, fractions in placement.roles.items() if placement.divides(role)]
+    largest = {name: max((fractions.get(name, 0.0) for fractions in shares), default=0.0) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
 
 

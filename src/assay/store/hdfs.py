@@ -43,6 +43,7 @@ from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
 from assay.store.hdfs_changes import CHANGES, MOVED_PER_S
 from assay.store.hdfs_existing import EXISTING, INFO_PAGE, SCHEME
+from assay.store.storage_policies import POLICY_ADMIN
 
 if TYPE_CHECKING:
     import httpx
@@ -536,7 +537,7 @@ HDFS_SERVICE = Service(
     commands={
         "dfs": "org.apache.hadoop.fs.FsShell",
         "dfsadmin": "org.apache.hadoop.hdfs.tools.DFSAdmin",
-        "storagepolicies": "org.apache.hadoop.hdfs.tools.StoragePolicyAdmin",
+        "storagepolicies": POLICY_ADMIN,
         "mover": "org.apache.hadoop.hdfs.server.mover.Mover",
         "fsck": "org.apache.hadoop.hdfs.tools.DFSck",
     },

@@ -1,11 +1,12 @@
 """Several workloads at once: copies of one, or a mix. Each has its own input, output and judgement."""
 
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from assay.model.dataset import DATASET, Amounts, GraphFacts, InputKind
-from assay.model.doubt import CheckResult, Outcome
+from assay.model.doubt import CheckResult, Outcome, verdict
 from assay.model.engine import Ending, Engine, JobReference, LaunchReport
+from assay.model.errors import AssayError
 from assay.model.input import GraphInput, Input
 from assay.model.progress import Progress
 from assay.model.registry import WORKLOADS
@@ -74,13 +75,18 @@ def _names(workloads: Sequence[str]) -> list[str]:
     ]
 
 
+def _reason(error: BaseException) -> str:
+    """Why one failed, as a trial tells it."""
+    return str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+
+
 class Together:
     """Workloads that share a base and start at once; jobs, results and verdicts have each one's name before theirs."""
 
     def __init__(self, spec: WorkloadSpec, base: str, parts: Sequence[Workload]) -> None:
         self.spec, self.base = spec, base
         self._parts, self._names = parts, _names([part.spec.name for part in parts])
-        self._reports: Sequence[LaunchReport] = ()
+        self._reports: Sequence[LaunchReport | str] = ()
         self.input: Input = _Inputs([part.input for part in parts])
 
     @property
@@ -116,27 +122,33 @@ class Together:
         )
 
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
-        """All at once. Where one fails, or the run is interrupted, the others are ended too."""
+        """All at once. One that fails leaves the others to their ends, and is then told by `verify`.
+
+        Raises AssayError where all fail. When the run is interrupted, all are ended.
+        """
         with ThreadPoolExecutor(len(self._parts)) as threads:
             running = [
                 threads.submit(part.run, engine, _Named(progress, name))
                 for name, part in zip(self._names, self._parts, strict=True)
             ]
             try:
-                done, _ = wait(running, return_when=FIRST_EXCEPTION)
-                for future in done:
-                    future.result()  # raises what the first one that failed did
-                self._reports = [future.result() for future in running]
+                wait(running)
             except BaseException:
                 if isinstance(engine, Ending):
                     engine.end()
                 raise
+        self._reports = [_reason(error) if (error := future.exception()) else future.result() for future in running]
+        if all(isinstance(report, str) for report in self._reports):
+            raise AssayError("; ".join(dict.fromkeys(map(str, self._reports))))
         return self._report(self._reports)
 
     def verify(self, store: Store, report: LaunchReport) -> tuple[CheckResult, ...]:
-        """Each one's own check; one that breaks makes no other unknown."""
+        """Each one's own check; one that breaks makes no other unknown, and one that did not come to its end fails."""
         verdicts: list[CheckResult] = []
         for name, part, part_report in zip(self._names, self._parts, self._reports, strict=True):
+            if isinstance(part_report, str):
+                verdicts.append(verdict(f"{name}: it came to its end", passed=False, detail=part_report))
+                continue
             try:
                 judged = part.verify(store, part_report)
             except Exception as error:  # as the trial itself takes it: neither pass nor the end of the others' checks
@@ -145,13 +157,17 @@ class Together:
             verdicts += [result.model_copy(update={"check": f"{name}: {result.check}"}) for result in judged]
         return tuple(verdicts)
 
-    def _report(self, reports: Sequence[LaunchReport]) -> LaunchReport:
-        """All of them in one."""
-        named = list(zip(self._names, reports, strict=True))
+    def _report(self, reports: Sequence[LaunchReport | str]) -> LaunchReport:
+        """All of them in one, without those that failed."""
+        named = [
+            (name, report)
+            for name, report in zip(self._names, reports, strict=True)
+            if isinstance(report, LaunchReport)
+        ]
         return LaunchReport(
             jobs=tuple(
                 JobReference(name=f"{name}: {job.name}", id=job.id) for name, report in named for job in report.jobs
             ),
             result={f"{name}: {key}": value for name, report in named for key, value in report.result.items()},
-            settings={key: value for report in reports for key, value in report.settings.items()},
+            settings={key: value for _, report in named for key, value in report.settings.items()},
         )

@@ -39,6 +39,21 @@ def _never(_name: str, _files: Iterable[str] = ()) -> bool:
     return False
 
 
+class Directing(NamedTuple):
+    """How a job says in which tier of local directories its intermediate data go, by the jar `assay-direct`.
+
+    `properties` are those of a tier, the jar's place in the cluster's file system, and the nodes' tags, which are empty
+    where each node has them in a file. `needs` is what the nodes must have besides; empty where that is nothing.
+    """
+
+    properties: Callable[[str, str, str], Mapping[str, str]]
+    needs: str = ""
+
+
+BY_CONTAINERS = "org.assay.direct.TierExecutor in each NodeManager"
+"""What the nodes need for engines that can't direct their own tasks."""
+
+
 class PastForm(NamedTuple):
     """A form of histories, as registered in FORMS by the name of the engine whose jobs they tell of."""
 
@@ -64,6 +79,8 @@ class PastForm(NamedTuple):
     """What it waits for that no byte tells of."""
     taken_over: Callable[[Mapping[str, str]], TakenOver]
     """What an experiment takes over of a job's settings."""
+    directing: Directing | None = None
+    """How its jobs are directed; None where they can't be."""
     rules: tuple[Rule, ...] = ()
     """What suggests cheaper changes than a drive."""
     is_folder: Callable[[str, Iterable[str]], bool] = _never

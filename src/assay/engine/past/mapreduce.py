@@ -6,12 +6,13 @@ Any file makes a job, however little of it can be read: what it lacks is named i
 import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, cast
 from xml.etree import ElementTree as ET
 
+from assay.engine.directing import of_mapreduce
 from assay.engine.jhist_files import events, opened, read_history
-from assay.engine.past.formats import FORMS, PastForm
+from assay.engine.past.formats import FORMS, Directing, PastForm
 from assay.engine.past.histories import ENDINGS, SETTINGS_ENDING, job_id
 from assay.engine.past.job import (
     BROKEN,
@@ -446,6 +447,15 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
         return read_history(content, JobReference(name="", id="")).attempts
 
 
+def _directed(tier: str, jar: str, tags: str) -> Mapping[str, str]:
+    """Cached files whose names end in .jar are on a task's class path (MRApps), and -libjars and -files leave them."""
+    return {
+        **of_mapreduce(tier),
+        "mapreduce.job.cache.files": f"{jar}#{PurePosixPath(jar).name}",
+        **({"assay.direct.local.dirs": tags} if tags else {}),
+    }
+
+
 FORM = PastForm(
     noun="MapReduce job",
     program=HADOOP_JOBS,
@@ -460,6 +470,7 @@ FORM = PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
+    directing=Directing(_directed),
     rules=RULES,
     # Configurations, and summaries of the JobHistoryServer's.
     is_beside=lambda name: name.removesuffix(".gz").endswith(SETTINGS_ENDING) or name.endswith(".summary"),

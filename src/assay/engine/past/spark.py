@@ -13,7 +13,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.formats import FORMS, PastForm
+from assay.engine.directing import of_spark
+from assay.engine.past.formats import BY_CONTAINERS, FORMS, Directing, PastForm
 from assay.engine.past.job import (
     SUCCEEDED,
     OtherRule,
@@ -542,6 +543,7 @@ FORMS.add(SPARK, PastForm(
     idle="its driver, starts and waits for executors",
     waits="waits for executors",
     taken_over=taken_over,
+    directing=Directing(lambda tier, _jar, _tags: of_spark(tier), needs=BY_CONTAINERS),
     rules=RULES,
     is_folder=is_rolled,
     is_beside=lambda name: name.startswith("appstatus_"),

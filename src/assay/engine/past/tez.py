@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from assay.engine.past.formats import FORMS, PastForm
+from assay.engine.directing import of_tez
+from assay.engine.past.formats import BY_CONTAINERS, FORMS, Directing, PastForm
 from assay.engine.past.job import (
     MAP,
     REDUCE,
@@ -526,6 +527,7 @@ FORMS.add(TEZ, PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
+    directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS),
     rules=RULES,
     is_beside=is_beside_tez,
 ), place=3)  # fmt: skip

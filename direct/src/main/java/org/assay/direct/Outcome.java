@@ -1,0 +1,17 @@
+package org.assay.direct;
+
+/** Why a task has the local directories that it has: those of its tier, or others. */
+enum Outcome {
+  DIRECTED,
+  /** The tier's file system is filled to the limit, or would be. */
+  OVERFLOW_FULL,
+  /** The tier's directory is not there, or the NodeManager no longer gives it out. */
+  OVERFLOW_MISSING,
+  OVERFLOW_READ_ONLY,
+  /** No tag on this node names the tier. */
+  OVERFLOW_UNTAGGED,
+  /** The node's tags cannot be read. */
+  OVERFLOW_BAD_TAGS,
+  /** An earlier attempt of the task ended: whatever ended it, the tier is left to others. */
+  OVERFLOW_RETRIED
+}

@@ -1,0 +1,148 @@
+package org.assay.direct;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tiers of a node: its NodeManager's local directories, each with a tag.
+ *
+ * <p>Tags are written as HDFS writes those of its own directories, {@code
+ * [SSD]/ssd/local,[DISK]/d1/local}, in a property or in a file of the node, where lines part them
+ * too. Paths are spelled as {@code yarn.nodemanager.local-dirs} spells them.
+ */
+final class Tiers {
+  static final String DIRECTORIES = "assay.direct.local.dirs";
+  static final String FILE = "assay.direct.tiers.file";
+  static final String USUAL_FILE = "/etc/assay/local-dirs";
+
+  /** The share of a tier's file system that may be filled; what is above overflows. */
+  static final String FULL = "assay.direct.full";
+
+  static final float USUAL_FULL = 0.9f;
+
+  /** What one task is expected to write. The limit knows nothing of tasks that began together. */
+  static final String TASK_BYTES = "assay.direct.task.bytes";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
+  private static final Pattern TAGGED = Pattern.compile("\\[(\\w+)\\](/.*)");
+
+  private Tiers() {}
+
+  /** The directories for a task, and why it has these. */
+  static final class Choice {
+    final Outcome outcome;
+    final List<String> directories;
+
+    Choice(Outcome outcome, List<String> directories) {
+      this.outcome = outcome;
+      this.directories = directories;
+    }
+  }
+
+  /**
+   * Chooses among the directories that a container was given, which lie below those of the
+   * NodeManager: those of the tier that have room for a task. Where none has, those of all other
+   * tiers; where there are no others, all. Fails for nothing.
+   */
+  static Choice choose(Configuration conf, String tier, String[] given, boolean first) {
+    try {
+      return choose(conf, tier, given, first, read(conf));
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("No tier is chosen: {}", e.toString());
+      return new Choice(Outcome.OVERFLOW_BAD_TAGS, Arrays.asList(given));
+    }
+  }
+
+  private static Choice choose(
+      Configuration conf, String tier, String[] given, boolean first, Map<Path, String> tags) {
+    String wanted = tier.toUpperCase(Locale.ROOT);
+    List<String> usable = new ArrayList<>();
+    List<String> others = new ArrayList<>();
+    Outcome outcome =
+        tags.containsValue(wanted) ? Outcome.OVERFLOW_MISSING : Outcome.OVERFLOW_UNTAGGED;
+    for (String directory : given) {
+      Path root = rootOf(directory, tags.keySet());
+      if (root == null || !tags.get(root).equals(wanted)) {
+        others.add(directory);
+        continue;
+      }
+      outcome =
+          first ? stateOf(root.toFile(), new File(directory), conf) : Outcome.OVERFLOW_RETRIED;
+      if (outcome == Outcome.DIRECTED) {
+        usable.add(directory);
+      }
+    }
+    if (!usable.isEmpty()) {
+      return new Choice(Outcome.DIRECTED, usable);
+    }
+    return new Choice(outcome, others.isEmpty() ? Arrays.asList(given) : others);
+  }
+
+  /** The tags by directory; none where the node has none. Throws for what is not a tag. */
+  private static Map<Path, String> read(Configuration conf) throws IOException {
+    String text = conf.getTrimmed(DIRECTORIES, "");
+    Path file = Paths.get(conf.getTrimmed(FILE, USUAL_FILE));
+    if (text.isEmpty() && Files.exists(file)) {
+      text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+    }
+    Map<Path, String> tags = new LinkedHashMap<>();
+    for (String entry : text.split("[,\n]")) {
+      Matcher tagged = TAGGED.matcher(entry.trim());
+      if (tagged.matches()) {
+        Path directory = Paths.get(tagged.group(2)).normalize();
+        tags.put(directory, tagged.group(1).toUpperCase(Locale.ROOT));
+      } else if (!entry.trim().isEmpty()) {
+        throw new IOException(entry.trim() + " is no tagged directory such as [SSD]/ssd/local");
+      }
+    }
+    return tags;
+  }
+
+  /** The innermost of the tagged directories in which a directory lies; null where none is. */
+  private static Path rootOf(String directory, Collection<Path> roots) {
+    Path path = Paths.get(directory).normalize();
+    Path innermost = null;
+    for (Path root : roots) {
+      if (path.startsWith(root)
+          && (innermost == null || root.getNameCount() > innermost.getNameCount())) {
+        innermost = root;
+      }
+    }
+    return innermost;
+  }
+
+  /** A container's own directory may be made later; its NodeManager's is there before. */
+  private static Outcome stateOf(File root, File directory, Configuration conf) {
+    File place = directory.exists() ? directory : root;
+    if (!place.isDirectory()) {
+      return Outcome.OVERFLOW_MISSING;
+    }
+    if (!place.canWrite()) {
+      return Outcome.OVERFLOW_READ_ONLY;
+    }
+    long total = place.getTotalSpace();
+    long used = total - place.getUsableSpace() + conf.getLong(TASK_BYTES, sortBytes(conf));
+    boolean full = used > (double) conf.getFloat(FULL, USUAL_FULL) * total;
+    return full ? Outcome.OVERFLOW_FULL : Outcome.DIRECTED;
+  }
+
+  private static long sortBytes(Configuration conf) {
+    return (long) conf.getInt("mapreduce.task.io.sort.mb", 100) << 20;
+  }
+}

@@ -1,0 +1,192 @@
+"""Proves the commands from end to end: a plan on a screen and in a file, and applying it by a client of Hadoop that is made up."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from assay.cli import cli
+from assay.engine.past.made_histories import MadeJob, write_history
+from assay.host.yaml_file import YamlFile
+from assay.model.errors import BadInputError
+
+GIB = 1 << 30
+DAY_MS = 86_400_000
+HEAVY = MadeJob(
+    name="nightly sort 20261125", user="alice", queue="etl", maps=16, reduces=4, slots=4, nodes=2, cpu=0.1,
+    map_ms=60_000, reduce_ms=60_000, read_bytes=8 * GIB, map_output_bytes=8 * GIB, written_bytes=8 * GIB, spills=2,
+)  # fmt: skip
+# Each file and policy of the cluster is a file below $STORE.
+HADOOP = """\
+#!/bin/sh
+echo "$*" >>"$STORE/calls"
+case "$*" in
+  "fs -ls /apps/assay") exit 0 ;;
+  "fs -ls "*) echo "ls: no such folder" >&2; exit 1 ;;
+  "fs -test -e "*) [ -e "$STORE/jar" ] ;;
+  "fs -du -s "*) wc -c <"$STORE/jar" ;;
+  "fs -cat "*) cat "$STORE/jar" ;;
+  "fs -mkdir "*) ;;
+  "fs -put "*) cat >"$STORE/jar" ;;
+  "fs -rm "*) rm "$STORE/jar" ;;
+  *-listPolicies) echo "BlockStoragePolicy{HOT:7, x}"; echo "BlockStoragePolicy{ALL_SSD:12, x}" ;;
+  *"-getStoragePolicy -path /data/clicks")
+    [ -e "$STORE/policy" ] && echo "The storage policy of x: BlockStoragePolicy{$(cat "$STORE/policy"):1, x}" ;
+    [ -e "$STORE/policy" ] || echo "The storage policy of /data/clicks is unspecified" ;;
+  *"-getStoragePolicy -path /data") echo "The storage policy of /data is unspecified" ;;
+  *-setStoragePolicy*) echo "${6}" >"$STORE/policy" ;;
+  *-unsetStoragePolicy*) rm "$STORE/policy" ;;
+  *) echo "unknown: $*" >&2; exit 1 ;;
+esac
+"""
+PLAN = "tier: ssd\njar: /apps/assay/assay-direct.jar\njobs: {}\npolicies: {/data/clicks: ALL_SSD}\n"
+
+
+def run(*words):
+    done = CliRunner().invoke(cli, ["direct", *map(str, words)], standalone_mode=False, catch_exceptions=False)
+    assert done.return_value == 0
+    return done.output
+
+
+def refused(*words):
+    with pytest.raises(BadInputError) as error:
+        run(*words)
+    return str(error.value)
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder `done` with a heavy job that ran in two nights, and a light one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    done = tmp_path / "done"
+    done.mkdir()
+    write_history(done, HEAVY)
+    write_history(done, HEAVY._replace(number=2, submitted_ms=HEAVY.submitted_ms + DAY_MS))
+    write_history(
+        done, MadeJob(number=3, name="report", map_ms=60_000, reduce_ms=40_000, cpu=0.95, read_bytes=GIB >> 9)
+    )
+    return done
+
+
+def plan(site, *words):
+    return run("plan", "--history", site, "--drives", "1xhdd", *words)
+
+
+def test_a_plan_says_which_jobs_why_and_what_is_promised_and_writes_their_properties(site, tmp_path):
+    text = plan(site, "--ssd-size", "400GB", "--tiers", "[SSD]/ssd/local,[DISK]/d1/local")
+    flat = " ".join(text.split())
+    assert flat.startswith("Direct 1 of 2 jobs to the SSD: they probably save ")
+    assert "298.0 GiB of its 372.5 GiB may be filled." in flat
+    assert "nightly sort mapreduce " in flat
+    assert "Not directed: report: " in flat
+    assert "A better choice may exist." in flat
+    assert text.splitlines()[-1] == "plan: direct-plan.yaml"
+    written = YamlFile(tmp_path / "direct-plan.yaml").tree
+    assert list(written["jobs"]) == ["nightly sort"]
+    assert written["jobs"]["nightly sort"]["assay.direct.local.dirs"] == "[SSD]/ssd/local,[DISK]/d1/local"
+
+
+def test_a_small_ssd_holds_no_large_job(site):
+    text = " ".join(plan(site, "--ssd-size", "1GB").split())
+    assert text.startswith("No job is directed: ")
+    assert "Not directed: nightly sort: too large: " in text
+
+
+def test_the_json_has_all_jobs(site):
+    choice = json.loads(plan(site, "--ssd-size", "400GB", "--json", "--quiet"))
+    directed = {job["job"]: job["directed"] for job in choice["jobs"]}
+    assert directed == {"nightly sort": True, "report": False}
+    assert choice["low_hours"] <= choice["likely_hours"] <= choice["high_hours"]
+    assert 0 < choice["peak_bytes"] <= choice["room_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--tiers", "/ssd"), "'/ssd' is no tagged directory"),
+        (("--jar", "direct.jar"), "is no place in the cluster's file system"),
+        (("--ssd", "1xhdd"), "so that no job is to be directed"),
+        (("--out", "nowhere/plan.yaml"), "there is no folder nowhere"),
+    ],
+)
+def test_bad_options_are_refused_before_a_plan_is_written(site, tmp_path, words, said):
+    with pytest.raises(BadInputError) as error:
+        plan(site, "--ssd-size", "400GB", *words)
+    assert said in str(error.value)
+    assert not (tmp_path / "direct-plan.yaml").exists()
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """A client of Hadoop on the path; what its cluster holds is below the folder that is given."""
+    monkeypatch.chdir(tmp_path)
+    store, programs, root = tmp_path / "store", tmp_path / "bin", tmp_path / "checkout"
+    for folder in (store, programs, root / "direct" / "target"):
+        folder.mkdir(parents=True)
+    (programs / "hadoop").write_text(HADOOP)
+    (programs / "hadoop").chmod(0o755)
+    (root / "direct" / "target" / "assay-direct.jar").write_bytes(b"classes")
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    monkeypatch.delenv("HADOOP_HOME", raising=False)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("STORE", str(store))
+    monkeypatch.setenv("ASSAY_ROOT", str(root))
+    return store
+
+
+def held(store):
+    return {file.name: file.read_text() for file in store.iterdir() if file.name != "calls"}
+
+
+def test_without_yes_it_is_only_printed(cluster, tmp_path):
+    said = run("apply", "plan.yaml").splitlines()
+    assert said == [
+        "put the jar to /apps/assay/assay-direct.jar",
+        "set the policy of /data/clicks to ALL_SSD (now unspecified, its folder's)",
+        "Nothing was changed; --yes does this.",
+    ]
+    assert held(cluster) == {}
+    assert not (tmp_path / "direct-journal.json").exists()
+
+
+def test_what_was_applied_holds_until_it_is_taken_back(cluster, tmp_path):
+    assert run("apply", "plan.yaml", "--yes").splitlines()[-1] == "done; journal: direct-journal.json"
+    assert held(cluster) == {"jar": "classes", "policy": "ALL_SSD\n"}
+    applied = ["jar /apps/assay/assay-direct.jar: as applied", "policy of /data/clicks: as applied"]
+    assert run("status").splitlines() == applied
+    assert set(json.loads(run("status", "--json"))["states"].values()) == {"as applied"}
+    assert "says what was applied before" in refused("apply", "plan.yaml", "--yes")
+    assert "would be taken back" in run("undo")
+    assert held(cluster) == {"jar": "classes", "policy": "ALL_SSD\n"}
+    assert run("undo", "--yes") == "taken back; the journal is removed\n"
+    assert held(cluster) == {}
+    assert "nothing was applied here" in refused("status")
+
+
+def test_somebody_elses_change_is_left_alone(cluster):
+    run("apply", "plan.yaml", "--yes")
+    (cluster / "policy").write_text("HOT\n")
+    assert "changed by somebody else" in run("status")
+    assert "set it by hand" in refused("undo", "--yes")
+    assert held(cluster) == {"jar": "classes", "policy": "HOT\n"}
+
+
+def test_a_plan_that_is_in_place_already_leaves_no_journal(cluster, tmp_path):
+    (cluster / "jar").write_text("classes")
+    (cluster / "policy").write_text("ALL_SSD\n")
+    assert run("apply", "plan.yaml", "--yes") == "nothing to do: all is in place already\n"
+    assert not (tmp_path / "direct-journal.json").exists()
+
+
+def test_a_machine_without_a_client_is_told_so(cluster, tmp_path, monkeypatch):
+    (tmp_path / "bin" / "hadoop").unlink()
+    assert "needs Hadoop's client" in refused("apply", "plan.yaml")
+
+
+def test_a_cluster_that_is_down_is_one_sentence(cluster, tmp_path):
+    (tmp_path / "bin" / "hadoop").write_text(
+        "#!/bin/sh\necho 'Call From a to b failed: Connection refused' >&2\nexit 255\n"
+    )
+    assert "Connection refused" in refused("apply", "plan.yaml", "--yes")
+    assert not (tmp_path / "direct-journal.json").exists()

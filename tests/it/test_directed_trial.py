@@ -1,0 +1,83 @@
+"""Proves on a real Hadoop that directed jobs write where their workloads say, and what a full medium does to jobs."""
+
+import os
+
+import pytest
+
+from assay.model.doubt import Outcome
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+
+MB = 10**6
+LARGE, SMALL = 24 * MB, 12 * MB
+"""Of inputs. MapReduce writes map outputs, and once more what reducers fetch of them."""
+EXPERIMENT = f"""\
+experiment: directed
+workloads:
+  - together:
+      - {{name: terasort, options: {{size: {LARGE}}}, intermediate: ssd}}
+      - {{name: terasort, options: {{size: {SMALL}}}}}
+media: {{disk: directory, ssd: memory}}
+placement:
+  name: directed
+  input: disk
+  intermediate: {{disk: 0.5, ssd: 0.5}}
+  output: disk
+  local_directories: directed
+settings: small
+hadoop:
+  dfs.blocksize: 4m
+  mapreduce.job.reduces: 2
+  # However full this machine's disk is.
+  assay.direct.full: 1
+  assay.direct.task.bytes: 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "more"),
+    [("mapreduce", ""), ("tez", ""), ("spark", "spark: {spark.shuffle.compress: false}\n")],
+)
+def test_the_intermediate_data_of_each_job_lie_where_its_workload_says(place, engine, more):
+    place.assay("run", place.experiment(f"{EXPERIMENT}engine: {engine}\n{more}"), "--out", "run")
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, record.error
+    assert record.settings["local directories"] == "those of the tier that a job names"
+    (landed,) = (one for one in record.landed if one.role == "intermediate")
+    on_ssd = landed.shares["ssd"] * landed.bytes
+    assert LARGE <= on_ssd <= 2.5 * LARGE, landed
+    assert SMALL <= landed.bytes - on_ssd <= 2.5 * SMALL, landed
+    for job in record.jobs:
+        outcomes = job.counters["AssayDirect"]
+        assert outcomes["DIRECTED"] > 0
+        assert set(outcomes) == {"DIRECTED"}, outcomes
+    assert "placement-missed" not in [doubt.kind for doubt in record.doubts]
+    assert place.left_over() == []
+
+
+FULL = f"""\
+experiment: full
+workloads:
+  - together:
+      - {{name: terasort, options: {{size: {4 * LARGE}}}}}
+      - {{name: terasort, options: {{size: {LARGE}}}}}
+media: {{disk: directory, ssd: {{kind: memory, size: 16MiB}}}}
+placement: {{name: alone, input: disk, intermediate: ssd, output: disk, local_directories: hadoop}}
+settings: small
+hadoop:
+  dfs.blocksize: 4m
+  yarn.nodemanager.disk-health-checker.interval-ms: 2000
+  yarn.scheduler.capacity.root.default.default-application-lifetime: 100
+  yarn.scheduler.capacity.root.default.maximum-application-lifetime: 100
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a tmpfs of a size")
+def test_an_ssd_that_gets_full_fails_jobs_which_the_record_tells_and_nothing_else(place):
+    place.assay("run", place.experiment(FULL), "--out", "run", code=1)
+    (record,) = place.records("run")
+    failed = [verdict for verdict in record.verdicts if verdict.outcome is Outcome.FAIL]
+    assert record.error or failed
+    assert all("terasort" in verdict.check and verdict.detail for verdict in failed)
+    assert not record.error or "terasort failed" in record.error
+    assert place.left_over() == []
