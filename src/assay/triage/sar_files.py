@@ -15,11 +15,11 @@ from assay.model.errors import BadInputError
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
 from assay.model.probe import Quantity, Reading
-from assay.node.devices import without_paths
+from assay.node.devices import is_of_paths, without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
 from assay.probe.sar import SADF, DriveInterval, DriveReport, check_drive_report, read_drive_report
-from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, unnamed_volumes
+from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, busy_at_rest, rest_remark, unnamed_volumes
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
@@ -51,7 +51,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         raise BadInputError(f"--sar names files of {hosts}, and the jobs ran on {known}; name the files of these hosts")
     of_nodes = [interval for interval in intervals if nodes[interval.host]]
     _check_numbers(reports, nodes)
-    if paths := sorted({interval.device for interval in of_nodes if _MULTIPATH.fullmatch(interval.device)}):
+    if paths := sorted({interval.device for interval in of_nodes if _is_of_paths(interval.device)}):
         raise BadInputError(
             f"--sar has volumes with several paths ({first_few(paths)}), and does not tell which devices are paths of "
             "which; leave --sar out"
@@ -68,7 +68,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         )
     by_node = _of_their_time(drives_alone, nodes, jobs)
     segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
-    drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
+    drives = {node: _drives(of_node) for node, of_node in by_node.items()}
     readings = {node: [_readings(node, part, drives[node]) for part in parts] for node, parts in segments.items()}
     every = [interval for parts in segments.values() for part in parts for interval in part]
     step_s = max((interval.end_s - interval.begin_s for interval in every), default=0.0)
@@ -78,9 +78,18 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         devices.get(nodes[interval.host] or "", set()).add(interval.device)
     remarks = (
         *_remarks(jobs, every, drives, odd=len(odd), is_local=is_local), *_left_out(devices),
-        *unnamed_volumes("--sar", drives, devices),
+        *unnamed_volumes("--sar", drives, devices), *rest_remark("--sar", at_rest := busy_at_rest(readings)),
     )  # fmt: skip
-    return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks)
+    return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks, busy_at_rest=at_rest)
+
+
+def _drives(intervals: Iterable[DriveInterval]) -> frozenset[str]:
+    """The drives of a node; some kernels count in the paths to a drive alone what it did."""
+    did: dict[str, float] = {}
+    for interval in intervals:
+        work = interval.busy_s + interval.read_bytes + interval.written_bytes
+        did[interval.device] = did.get(interval.device, 0.0) + work
+    return without_paths(did, {device for device, work in did.items() if not work})
 
 
 def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | None]) -> None:
@@ -96,6 +105,10 @@ def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | Non
                 f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
                 "files again with their names, by the option -p"
             )
+
+
+def _is_of_paths(device: str) -> bool:
+    return is_of_paths(device) or _MULTIPATH.fullmatch(device) is not None
 
 
 def _is_possible(interval: DriveInterval) -> bool:
