@@ -12,6 +12,7 @@ from assay.node.devices import (
     interfaces,
     interfaces_by_name,
     sysfs_name,
+    without_paths,
 )
 from assay.node.readings import ReadingNode, drives_in_use
 

@@ -30,6 +30,9 @@ _QUIET = 4096
 """Bytes a second for which no drive is busy for long: a request a second at most."""
 _QUIET_S, _BUSY_SHARE = 60.0, 0.5
 """A drive that is busy for such a share of so much quiet time, or more, counts what it does not do."""
+_SERIES = ("busy_s", "read_bytes", "written_bytes")
+_Gained = tuple[Sequence[int], Sequence[float]]
+"""When a counter was read, in ms, and what it had gained by then."""
 _VOLUME = re.compile(r"dm-\d+")
 _WRITTEN_BACK_S = 60
 """The kernel writes pages to drives half a minute after they became dirty, and looks for them every five seconds."""
@@ -105,29 +108,33 @@ def busy_at_rest(readings: Mapping[str, Sequence[Readings]]) -> frozenset[str]:
 
     Some kernels count so, such as 3.10.0-957 and 4.19.
     """
-    return frozenset(node for node, parts in readings.items() if any(map(_is_busy_at_rest, _drives_in(parts))))
+    return frozenset(node for node, parts in readings.items() if any(map(_has_busy_at_rest, parts)))
 
 
-def _drives_in(parts: Iterable[Readings]) -> Iterator[Mapping[str, tuple[Sequence[int], Sequence[float]]]]:
-    """Of each drive the times of its readings, in ms, and what it had gained by then, by series."""
-    for readings in parts:
-        by_drive: dict[str, dict[str, tuple[Sequence[int], Sequence[float]]]] = {}
-        for subject, series, times_ms, values in readings.gains():
-            by_drive.setdefault(subject, {})[series] = times_ms, values
-        yield from by_drive.values()
+def _has_busy_at_rest(readings: Readings) -> bool:
+    by_drive: dict[str, dict[str, _Gained]] = {}
+    for subject, series, times_ms, gained in readings.gains():
+        by_drive.setdefault(subject, {})[series] = times_ms, gained
+    return any(
+        _is_busy_at_rest(*(drive[series] for series in _SERIES))
+        for drive in by_drive.values()
+        if drive.keys() == set(_SERIES)
+    )
 
 
-def _is_busy_at_rest(drive: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> bool:
-    (times_ms, busy), *moved = (drive.get(name, ((), ())) for name in ("busy_s", "read_bytes", "written_bytes"))
-    if any(times != times_ms for times, _ in moved):  # a reading of one of them was no number
+def _is_busy_at_rest(busy: _Gained, read: _Gained, written: _Gained) -> bool:
+    (times_ms, busy_s), (read_ms, read_bytes), (written_ms, written_bytes) = busy, read, written
+    if not times_ms == read_ms == written_ms:  # a reading of one of them was no number
         return False
-    quiet_s = busy_s = 0.0
-    for (begin_ms, end_ms), worked, *bytes_of in zip(*map(pairwise, (times_ms, busy, *(of for _, of in moved)))):
+    moved = map(sum, zip(read_bytes, written_bytes, strict=True))
+    quiet_s = quiet_busy_s = 0.0
+    steps = zip(pairwise(times_ms), pairwise(busy_s), pairwise(moved), strict=True)
+    for (begin_ms, end_ms), (busy_before_s, busy_after_s), (moved_before, moved_after) in steps:
         length_s = (end_ms - begin_ms) / 1000
-        if sum(later - earlier for earlier, later in bytes_of) <= _QUIET * length_s:
+        if moved_after - moved_before <= _QUIET * length_s:
             quiet_s += length_s
-            busy_s += worked[1] - worked[0]
-    return quiet_s >= _QUIET_S and busy_s >= _BUSY_SHARE * quiet_s
+            quiet_busy_s += busy_after_s - busy_before_s
+    return quiet_s >= _QUIET_S and quiet_busy_s >= _BUSY_SHARE * quiet_s
 
 
 def rest_remark(option: str, nodes: Collection[str]) -> Iterator[str]:
@@ -287,7 +294,7 @@ class DriveTimes:
 
 def _counted(readings: Readings, span: PartSpan) -> dict[str, list[float]]:
     """What each drive counted in a time, by series."""
-    by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
+    by_series: dict[str, list[float]] = {series: [] for series in _SERIES}
     for amount in readings.amounts([span]):
         by_series[amount.series].append(amount.value)
     return by_series
