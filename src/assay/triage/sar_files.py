@@ -23,7 +23,9 @@ from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, busy_at_rest, 
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
-_NUMBERED = re.compile(r"dev\d+-\d+")
+_NUMBERED, _OF_NVME = re.compile(r"dev\d+-\d+"), re.compile(r"dev259-\d+")
+_HIDDEN = "dev0-0"
+"""The number that all paths of NVMe's own multipath have in `/proc/diskstats`."""
 _MULTIPATH = re.compile(r"mpath\w+|3[0-9a-f]{32}")
 """What device-mapper-multipath calls a volume, by default or by its WWID: its paths are listed like drives."""
 _TOGETHER_S = 1.5
@@ -93,13 +95,19 @@ def _drives(intervals: Iterable[DriveInterval]) -> frozenset[str]:
 
 
 def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | None]) -> None:
-    """Raises BadInputError where a file has numbers alone in place of names.
+    """Raises BadInputError where a file has numbers alone in place of names, or may have one of a drive of NVMe.
 
-    Beside names, only what a node no longer has is printed by its number.
+    Beside names, only what a node no longer has is printed by its number, and what sysstat can't name.
     """
     for report in reports:
         devices = {interval.device for interval in report.intervals if nodes[interval.host]}
         numbered = sorted(filter(_NUMBERED.fullmatch, devices))
+        unnamed = [] if any(device.startswith("nvme") for device in devices) else filter(_OF_NVME.fullmatch, devices)
+        if of_nvme := sorted({*unnamed, *devices & {_HIDDEN}}):
+            raise BadInputError(
+                f"--sar has devices by the numbers of NVMe drives ({first_few(of_nvme)}), which this sysstat can't name; "
+                "print text with `iostat -x -t 60` while jobs run, or leave --sar out"
+            )
         if numbered and not any(map(_DRIVE.fullmatch, devices)):
             raise BadInputError(
                 f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
