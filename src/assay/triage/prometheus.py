@@ -59,8 +59,8 @@ def ask_prometheus(
         volumes = [of["metric"] for of in server.query(_VOLUMES) if of["metric"].get("instance") in server.nodes]
         if paths := paths | {of["name"] for of in volumes if of.get("uuid", "").startswith("mpath-")}:
             raise BadInputError(
-                f"--prometheus {url} has volumes with several paths ({first_few(sorted(paths))}), and does not tell which "
-                "devices are paths of which; leave --prometheus out"
+                f"--prometheus {url} has volumes with several paths ({first_few(sorted(paths))}), and does not tell "
+                "which devices are paths of which; leave --prometheus out"
             )
         counts = server.by_node('count by (instance) (node_cpu_seconds_total{mode="idle"})')
         memory = server.by_node("max by (instance) (node_memory_MemTotal_bytes)")

@@ -102,8 +102,9 @@ def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | Non
     for report in reports:
         devices = {interval.device for interval in report.intervals if nodes[interval.host]}
         numbered = sorted(filter(_NUMBERED.fullmatch, devices))
-        unnamed = [] if any(device.startswith("nvme") for device in devices) else filter(_OF_NVME.fullmatch, devices)
-        if of_nvme := sorted({*unnamed, *devices & {_HIDDEN}}):
+        has_names = any(device.startswith("nvme") for device in devices)
+        of_nvme = [name for name in numbered if name == _HIDDEN or (_OF_NVME.fullmatch(name) and not has_names)]
+        if of_nvme:
             raise BadInputError(
                 f"--sar has devices by the numbers of NVMe drives ({first_few(of_nvme)}), which this sysstat can't name; "
                 "print text with `iostat -x -t 60` while jobs run, or leave --sar out"
