@@ -86,7 +86,7 @@ def _fetch(
 ) -> tuple[dict[str, Readings], int]:  # fmt: skip
     """The counters by node at the times of their scrapes, and how far apart these usually are, in seconds."""
     series = max(1, sum(map(len, drives_at.values())))
-    total_s = sum(end_s - begin_s for begin_s, end_s in periods)
+    total_s = sum(end_s - begin_s + 4 * _SELDOM_S for begin_s, end_s in periods)
     step_s = max(_STEP_S, ceil(3 * total_s * series / _MOST_POINTS))
     steps = max(2, min(_MOST_STEPS, _POINTS_AT_ONCE // series))
     ranges = [piece for window in periods for piece in _pieces(*window, step_s, steps)]
@@ -123,7 +123,7 @@ def windows(jobs: Sequence[PastJob]) -> Iterator[tuple[float, float]]:
 
 def _pieces(begin_s: float, end_s: float, step_s: int, steps: int) -> Iterator[tuple[float, float]]:
     """A time in pieces of so many steps, each beginning where the one before ends."""
-    around_s = step_s + max(step_s, _SELDOM_S)  # as much as a stage gets more, and a scrape around it
+    around_s = 2 * max(step_s, _SELDOM_S)  # as much as a stage gets more, and a scrape around it
     begin_s, end_s = begin_s - around_s, end_s + around_s
     while begin_s < end_s:
         yield begin_s, min(end_s, begin_s + steps * step_s)
