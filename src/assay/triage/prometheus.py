@@ -95,8 +95,9 @@ def _fetch(
     for number, (begin_s, end_s) in enumerate(ranges, 1):
         times = QuerySteps(round(begin_s), round(end_s), step_s)
         scraped = server.at_steps(_SCRAPED, times)
-        for at_steps in scraped.values():
-            apart_s += [round(later - earlier) for earlier, later in pairwise(sorted(set(at_steps.values())))]
+        for instance in scraped.keys() & drives_at.keys():
+            scraped_at_s = sorted(set(scraped[instance].values()))
+            apart_s += [round(later - earlier) for earlier, later in pairwise(scraped_at_s)]
         for exported in DRIVES.series:
             for instance, quantity, values in server.exported(exported, times, drives_at):
                 node, scraped_s = server.nodes[instance], scraped.get(instance, {})
