@@ -128,19 +128,20 @@ def test_a_stage_has_all_that_its_drives_did_however_seldom_they_are_scraped(eve
     assert ("map" in busy.usual_s) is (2 * every_s <= end_s - begin_s)
 
 
-def test_a_scrape_that_failed_widens_the_time_of_the_stages_around_it_alone():
-    job = the_job()
+@pytest.mark.parametrize(("lasts_s", "known"), [(45, {"map", "reduce"}), (200, set())])
+def test_scrapes_that_failed_widen_the_time_of_stages_around_them_and_many_are_a_gap(lasts_s, known):
+    job, other = the_job(), the_job(number=2, submitted_ms=MADE.submitted_ms + 10_000_000)
     failed_s = round(job.stages[0].end_ms / 1000) - 20
 
     def scraped(at):
-        return failed_s if failed_s <= at < failed_s + 120 else at
+        return failed_s if failed_s <= at < failed_s + lasts_s else at
 
-    times = asked(prometheus(partial(rates, BUSY), scraped=scraped), [job])
+    times = asked(prometheus(partial(rates, BUSY), scraped=scraped), [job, other])
     busy = times.of(job)
-    assert busy.busiest_s["map"] == pytest.approx(0.42 * (120 + 15 + 100), rel=0.08)
-    assert set(busy.usual_s) == set()
-    other = the_job(number=2, submitted_ms=MADE.submitted_ms + 10_000_000)
-    assert set(asked(prometheus(partial(rates, BUSY), scraped=scraped), [job, other]).of(other).usual_s) == {"map", "reduce"}
+    assert set(busy.seconds) == set(busy.usual_s) == known
+    if known:
+        assert busy.busiest_s["map"] == pytest.approx(0.42 * (120 + 15 + 32), rel=0.06)
+    assert set(times.of(other).usual_s) == {"map", "reduce"}
 
 
 def test_a_prometheus_tells_of_cores_and_memory():

@@ -18,6 +18,8 @@ from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
 _STEPS = 2
 """A stage of fewer steps has most of its readings from before or after it."""
+MUCH_LONGER = 3
+"""A time longer than so many usual ones between two readings is a gap: when the work was done in it nobody knows."""
 PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
 FASTEST = 20e9
@@ -279,6 +281,8 @@ class DriveTimes:
         within = PartSpan("run", stage.begin_ms, stage.end_ms)
         for readings in self._measured.readings.get(self._known(node) or "", ()):
             read = readings.widened(within)
+            if max(within.begin_ms - read.begin_ms, read.end_ms - within.end_ms) > MUCH_LONGER * step_ms:
+                continue
             around = PartSpan(
                 "run", min(read.begin_ms, within.begin_ms - step_ms), max(read.end_ms, within.end_ms + step_ms)
             )

@@ -19,7 +19,15 @@ from assay.node.devices import is_of_paths, without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
 from assay.probe.sar import SADF, DriveInterval, DriveReport, check_drive_report, read_drive_report
-from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, busy_at_rest, rest_remark, unnamed_volumes
+from assay.triage.busy import (
+    FASTEST,
+    MOST_BUSY,
+    MUCH_LONGER,
+    MeasuredDrives,
+    busy_at_rest,
+    rest_remark,
+    unnamed_volumes,
+)
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
@@ -33,8 +41,6 @@ _TOGETHER_S = 1.5
 _ODD = "impossible values (a drive that is busy for over 110 % of the time, or moves over 20 GB/s)"
 _AROUND_S = 7200
 """What is further from all jobs is left out."""
-_MUCH_LONGER = 3
-"""An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
 
 
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
@@ -197,7 +203,7 @@ def _segments(intervals: Sequence[DriveInterval]) -> Iterator[list[DriveInterval
         begin_s = together[0].begin_s
         if begin_s < ended_s - _TOGETHER_S:  # it overlaps with another file's
             continue
-        too_long = together[0].end_s - begin_s > _MUCH_LONGER * usual_s
+        too_long = together[0].end_s - begin_s > MUCH_LONGER * usual_s
         if part and (too_long or begin_s > ended_s + _TOGETHER_S):
             yield part
             part = []
