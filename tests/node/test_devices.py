@@ -12,6 +12,7 @@ from assay.node.devices import (
     interfaces,
     interfaces_by_name,
     sysfs_name,
+    without_paths,
 )
 from assay.node.readings import ReadingNode, drives_in_use
 
@@ -37,11 +38,23 @@ def a_node(*listing, **requests):
         ("sda1 sda2", ""),  # whoever names no disks names each partition once
         ("cciss/c0d0", "cciss/c0d0p1"),
         ("sdaa", "sdaa9 bcache0 bcache0p1 drbd1 zd16"),
+        ("sda sdb", "emcpowera emcpowera1 emcpoweraa sddlmaa sddlmaa1"),
     ],
 )
 def test_names_of_drives_tell_by_what_else_is_there(counted, left_out):
     counted, left_out = set(counted.split()), set(left_out.split())
     assert drives_by_name({*counted, *left_out, "loop0", "ram1", "zram0", "sr0", "fd0"}) == (counted, left_out)
+
+
+@pytest.mark.parametrize(
+    ("idle", "counted"),
+    [
+        ("", "nvme0n1 sda"), ("nvme0c0n1 nvme0c1n1", "nvme0n1 sda"), ("nvme0c0n1 nvme0c1n1 nvme0n1", "nvme0n1 sda"),
+        ("nvme0n1", "nvme0c0n1 nvme0c1n1 sda"), ("nvme0n1 nvme0c1n1", "nvme0c0n1 sda"),
+    ],
+)  # fmt: skip
+def test_paths_stand_for_a_drive_for_which_nothing_is_counted(idle, counted):
+    assert without_paths({"nvme0n1", "nvme0c0n1", "nvme0c1n1", "sda"}, idle.split()) == set(counted.split())
 
 
 @pytest.mark.parametrize(

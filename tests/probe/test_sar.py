@@ -187,6 +187,8 @@ def test_a_restart_ends_a_day_too(tmp_path, before, restart, heading, end):
         ('{"sysstat": {"hosts": [{"statistics": [{"timestamp": "11/28/2026 02:01:00 PM", "disk": [{"disk_device": "sda"}]}]}]}}',
          "is iostat's JSON, which is not read: print text with `iostat -x -t 60`"),
         (sar("2026-11-28", "Device r/s rkB/s wkB/s %util", "sda 1.00 1.00 1.00 1.00"), "has no times: print it with `iostat -x -t"),
+        *((sar("2026-11-28", "11/28/2026 08:10:01 AM", f"{heading}\nsda 1.00 1.00 1.00"), "is iostat's short or pretty form")
+          for heading in ("Device tps kB/s %util", "f/s aqu-sz %util Device")),
         ("root:x:0:0:root:/root:/bin/bash\n", "tells of no interval of a drive"),
         (sar("2026-11-28", "08:00:01 CPU %user", "08:10:01 all 1.00"), "tells of no interval of a drive"),
         ("# hostname;interval;timestamp;DEV;%util\nvm;600;yesterday;sda;1\n", "is damaged, or of another form"),

@@ -38,11 +38,13 @@ def instances(names):
 
 
 def prometheus(
-    counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb"), memory="64000000000", volumes=()
-):
+    counter, nodes=("worker-0", "worker-1"), devices=("sda", "sda1", "sdb"), memory="64000000000", volumes=(),
+    scraped=lambda at: at,
+):  # fmt: skip
     """One whose drives count so much at a time (s); `counter` is of a node, a device, a metric and that time.
 
-    `volumes` are the names and the UUIDs of mapped devices of the first node, if it exports them.
+    `volumes` are the names and the UUIDs of mapped devices of the first node, if it exports them; `scraped` is the last
+    scrape before a time.
     """
     own = [({"instance": f"{node}.site.org:9100", "device": device}, "9") for node in nodes for device in devices]
 
@@ -56,12 +58,16 @@ def prometheus(
         return vector(*(own if "node_disk" in text else instances(nodes)))
 
     def ranged(parameters):
-        metric = next(name for name in ("read", "written", "io_time") if name in parameters["query"])
         begin, end, step = (int(float(parameters[name])) for name in ("start", "end", "step"))
+        if "timestamp(" in parameters["query"]:
+            times = [[at, str(scraped(at))] for at in range(begin, end + 1, step)]
+            result = [{"metric": {"instance": f"{node}.site.org:9100"}, "values": times} for node in nodes]
+            return {"status": "success", "data": {"result": result}}
+        metric = next(name for name in ("read", "written", "io_time") if name in parameters["query"])
         return {"status": "success", "data": {"result": [
             {"metric": labels, "values": [
                 [at, str(value)] for at in range(begin, end + 1, step)
-                if (value := counter(labels["instance"].partition(".")[0], labels["device"], metric, at)) is not None
+                if (value := counter(labels["instance"].partition(".")[0], labels["device"], metric, scraped(at))) is not None
             ]}
             for labels, _ in own
         ]}}  # fmt: skip
@@ -100,6 +106,42 @@ def test_the_drives_of_the_busiest_node_count():
     # Usual is the busiest drive's, without those steps.
     assert busy.usual_s == {"map": pytest.approx(0.42 * 120, rel=0.05), "reduce": pytest.approx(0.42 * 60, rel=0.05)}
     assert busy.drives == 2
+
+
+@pytest.mark.parametrize("every_s", [15, 30, 60, 120])
+@pytest.mark.parametrize("first_s", [0, 1, 16, 59])
+def test_a_stage_has_all_that_its_drives_did_however_seldom_they_are_scraped(every_s, first_s):
+    """A value at a step is that of the last scrape: what was done since then is not in it."""
+    job = the_job(maps=2)
+    stage = job.stages[0]
+    begin_s, end_s = round(stage.begin_ms / 1000), round(stage.end_ms / 1000)
+
+    def while_it_ran(_node, _device, metric, at):
+        return 10 + (1 if metric == "io_time" else 1e8) * min(max(0, at - begin_s), end_s - begin_s)
+
+    def scraped(at):
+        return at - (at - begin_s - first_s) % every_s
+
+    busy = asked(prometheus(while_it_ran, devices=("sda",), scraped=scraped), [job]).of(job)
+    assert busy.refuted == ""
+    assert busy.busiest_s["map"] == pytest.approx(end_s - begin_s, rel=0.01)
+    assert ("map" in busy.usual_s) is (2 * every_s <= end_s - begin_s)
+
+
+@pytest.mark.parametrize(("lasts_s", "known"), [(45, {"map", "reduce"}), (200, set())])
+def test_scrapes_that_failed_widen_the_time_of_stages_around_them_and_many_are_a_gap(lasts_s, known):
+    job, other = the_job(), the_job(number=2, submitted_ms=MADE.submitted_ms + 10_000_000)
+    failed_s = round(job.stages[0].end_ms / 1000) - 20
+
+    def scraped(at):
+        return failed_s if failed_s <= at < failed_s + lasts_s else at
+
+    times = asked(prometheus(partial(rates, BUSY), scraped=scraped), [job, other])
+    busy = times.of(job)
+    assert set(busy.seconds) == set(busy.usual_s) == known
+    if known:
+        assert busy.busiest_s["map"] == pytest.approx(0.42 * (120 + 15 + 32), rel=0.06)
+    assert set(times.of(other).usual_s) == {"map", "reduce"}
 
 
 def test_a_prometheus_tells_of_cores_and_memory():
@@ -266,6 +308,22 @@ def test_of_volumes_that_nothing_names_the_drives_below_count_and_a_remark_says_
     assert [remark.partition(",")[0] for remark in measured.remarks] == remarks * [
         "the Prometheus has volumes by number alone (dm-0)"
     ]
+
+
+def test_volumes_with_several_paths_are_refused_by_their_names():
+    devices = ("sda", "sdb", "emcpowera")
+    with pytest.raises(BadInputError, match=r"has volumes with several paths \(emcpowera\), and does not tell which"):
+        asked(prometheus(partial(rates, BUSY), devices=devices), [the_job()])
+
+
+def test_drives_that_are_busy_at_rest_bound_jobs_and_do_not_tell_what_is_likely():
+    job = the_job()
+    pages = prometheus(partial(rates, dict.fromkeys(BUSY, 0.98)))
+    with serving(pages) as server, closing(BoundedWeb(bounds=Bounds(per_second=10_000))) as web:
+        measured = ask_prometheus(server.url, web.ask, [job], lambda *_: None)
+    assert [remark.partition(", on ")[2].partition(", as")[0] for remark in measured.remarks] == ["worker-0, worker-1"]
+    busy = DriveTimes(measured, [job]).of(job)
+    assert (set(busy.seconds), busy.usual_s) == ({"map", "reduce"}, {})
 
 
 def test_a_drive_that_counts_more_work_than_there_was_time_is_no_evidence():

@@ -56,6 +56,17 @@ def test_of_what_ran_beyond_the_histories_the_time_between_counts(listed):
     assert running.ended_ms == 4 * HOUR
 
 
+def test_a_list_that_lacks_what_histories_tell_of_says_so(listed):
+    """A ResourceManager forgets its oldest applications; what never ran on one is in no list."""
+    names = ("job_1795226383840_0001", "job_1795226383840_0002", "job_1795226383840_0003", "local-17", "")
+    jobs = [unread(name, "", "") for name in names]
+    known = coverage(listed(entry(3), entry(4, "TEZ")), jobs, 0, 10 * HOUR)
+    assert (known.not_listed, known.read_s) == (2, 3600)
+    assert "h 00 min of Tez. 2 applications of the histories are not in the list: " in coverage_words(known)
+    nothing = coverage(listed(entry(3)), jobs[:1], 0, HOUR // 2)
+    assert "names no application of these days. 1 application of the histories is not" in coverage_words(nothing)
+
+
 def test_an_application_is_called_as_its_mapreduce_job_is():
     assert application_id(unread("job_1_0042", "", "")) == "application_1_0042"
     assert application_id(unread("local-17", "", "")) == "local-17"

@@ -13,15 +13,18 @@ from tests.triage.test_busy import the_job
 NAMES = "DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util"
 
 
-def write(folder, job, node, shares, step_s=10, gap=(0, 0), offset_s=0):
-    """What `sadf -d` prints of a node around a job, whose drives are busy for shares of the time, but for a gap."""
+def write(folder, job, node, shares, step_s=10, gap=(0, 0), offset_s=0, rates="1000;1000"):
+    """What `sadf -d` prints of a node around a job, whose drives are busy for shares of the time, but for a gap.
+
+    They move so much, unless they are never busy.
+    """
     begin_s = job.started_ms // 1000 - 120 + offset_s
     lines = [f"# hostname;interval;timestamp;{NAMES}"]
     for at_s in range(begin_s, job.finished_ms // 1000 + 120 + offset_s, step_s):
         if not gap[0] <= at_s - begin_s < gap[1]:
             moment = datetime.fromtimestamp(at_s + step_s, UTC)
             lines += [
-                f"{node};{step_s};{moment:%Y-%m-%d %H:%M:%S} UTC;{device};10;1000;1000;8;1;1;{100 * share}"
+                f"{node};{step_s};{moment:%Y-%m-%d %H:%M:%S} UTC;{device};10;{rates if share else '0;0'};8;1;1;{100 * share}"
                 for device, share in shares.items()
             ]
     (folder / f"{node}.csv").write_text("\n".join(lines) + "\n")
@@ -98,6 +101,32 @@ def test_a_device_by_number_beside_names_is_one_that_the_node_no_longer_has(tmp_
     assert (of_job.drives, set(of_job.usual_s)) == (2, {"map", "reduce"})
     (remark,) = measured.remarks
     assert remark.startswith("--sar has devices by number beside others by name (dev253-5): ")
+    for node in ("worker-0", "worker-1"):  # sysstat can name drives of NVMe
+        write(tmp_path, job, node, {**SHARES, "nvme0n1": 0.1, "dev259-5": 0.9})
+    assert busy(tmp_path, job)[1].drives == 3
+
+
+def test_the_paths_of_a_drive_for_which_nothing_is_counted_count(tmp_path):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, {"nvme0n1": 0.0, "nvme0c0n1": 0.4})
+    of_job = busy(tmp_path, job)[1]
+    assert (of_job.drives, of_job.usual_s["map"]) == (1, pytest.approx(0.4 * 120, rel=0.05))
+
+
+@pytest.mark.parametrize(("rates", "share", "is_told"), [("1;1", 0.98, True), ("1;1", 0.1, False), ("400;400", 0.98, False)])
+def test_drives_that_are_busy_while_they_move_nothing_bound_jobs_and_do_not_tell_what_is_likely(
+    tmp_path, rates, share, is_told
+):
+    job = the_job()
+    for node in ("worker-0", "worker-1"):
+        write(tmp_path, job, node, {"sda": share}, rates=rates)
+    measured, of_job = busy(tmp_path, job)
+    assert bool(of_job.usual_s) is not is_told
+    assert of_job.seconds["map"] == pytest.approx(share * 140, rel=0.05)
+    told = "--sar has drives that count as busy while they move nothing, on worker-0, worker-1, "
+    assert [remark for remark in measured.remarks if remark.startswith(told)] == list(measured.remarks)
+    assert len(measured.remarks) == is_told
 
 
 def test_of_volumes_without_names_the_drives_below_count_and_a_remark_says_so(tmp_path):
@@ -187,6 +216,9 @@ def test_an_archive_in_a_folder_is_refused_before_any_file_is_read(tmp_path):
     [
         ("worker-7", SHARES, {}, "names files of worker-7, and the jobs ran on worker-0, worker-1; name the files of these hosts"),
         ("worker-0", {"sda": 0.1, "sdb": 0.1, "mpatha": 0.2}, {}, r"volumes with several paths \(mpatha\), and does not"),
+        ("worker-0", {"sda": 0.1, "sdb": 0.1, "emcpowera": 0.2}, {}, r"volumes with several paths \(emcpowera\)"),
+        ("worker-0", {"sda": 0.1, "dev259-0": 0.2}, {}, r"devices by the numbers of NVMe drives \(dev259-0\), which"),
+        ("worker-0", {"nvme0n1": 0.1, "dev0-0": 0.2, "dev259-3": 0.1}, {}, r"numbers of NVMe drives \(dev0-0\), which"),
         ("worker-0", {"dev8-0": 0.1}, {}, r"devices by number \(dev8-0\), which may be drives or made of them"),
         ("worker-0", {"sda": 2.0}, {}, "--sar has no interval without impossible values"),
         ("worker-0", {"dm-0": 0.1}, {}, "tells of no drive, only of dm-0"),

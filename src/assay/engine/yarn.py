@@ -326,8 +326,8 @@ _CHANGES = {
     "directed-jobs-on-ssd": (
         "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
         "+ yarn.nodemanager.local-dirs=(as before),/SSD/yarn/local",
-        "# trap: tasks of all jobs choose a directory by free space, unless each job's own configuration names one",
-        "# trap: when the SSD is full, tasks of these jobs need another directory, or they fail",
+        "# `assay direct plan` writes the properties of each of these jobs, and of all others, which keep off the SSD",
+        "# trap: without these properties tasks of all jobs choose a directory by free space",
     ),
     "one-more-disk": (
         "# yarn-site.xml of each node",

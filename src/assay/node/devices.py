@@ -22,6 +22,8 @@ _PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
 """One of several ways to a namespace: NVMe's own multipath, where the kernel shows them (nvme_set_disk_name)."""
 _NO_DRIVE = re.compile(r"(loop|ram|zram|sr|fd|nbd)\d+")
 _MADE_OF_DRIVES = re.compile(r"(dm-|md|md_d|bcache|drbd|zd)\d+(p\d+)?")
+_OF_PATHS = re.compile(r"(emcpower|sddlm)[a-z]+\d*")
+"""Volumes with several paths of PowerPath and of HDLM, which are no mapped devices."""
 _BOND = re.compile(r"(bond|team).*")
 _VIRTUAL = re.compile(
     r"(veth|docker|br|virbr|vmbr|lxcbr|lxdbr|lxc|cni|cbr|kube|podman|nodelocaldns|flannel|cali|cilium|vnet|vif|tap|tun|wg"
@@ -52,15 +54,26 @@ def drives(node: NodeFiles) -> frozenset[str]:
     return frozenset(name for name in node.names(BLOCK) if "device" in _entries(node, BLOCK / name))
 
 
-def without_paths(names: Collection[str]) -> frozenset[str]:
-    """Leave out the single paths to a drive whose multipath device is among the names and counts for all of them."""
-    return frozenset(name for name in names if not ((path := _PATH.fullmatch(name)) and path[1] + path[2] in names))
+def is_of_paths(name: str) -> bool:
+    """Whether a device has several paths that are listed like drives, as its name alone tells."""
+    return _OF_PATHS.fullmatch(name) is not None
+
+
+def without_paths(names: Collection[str], idle: Collection[str] = ()) -> frozenset[str]:
+    """Leave out the single paths to a drive whose multipath device is among the names and counts for all of them.
+
+    Where that is `idle` and they are not, they count, and it is left out: some kernels count in the paths alone.
+    """
+    drive_of = {name: path[1] + path[2] for name in names if (path := _PATH.fullmatch(name))}
+    counting = {name for name, drive in drive_of.items() if drive in idle and name not in idle}
+    left_out = {name for name, drive in drive_of.items() if drive in names} - counting
+    return frozenset(names) - left_out - {drive_of[name] for name in counting}
 
 
 def drives_by_name(names: Collection[str]) -> Choice:
     """Choose the drives to be counted by their names alone."""
     candidates = {name for name in names if not _NO_DRIVE.fullmatch(name)}
-    whole = {name for name in candidates if not (_MADE_OF_DRIVES.fullmatch(name) or _is_partition(name, candidates))}
+    whole = {name for name in candidates if not (_is_made_of_drives(name) or _is_partition(name, candidates))}
     counted = without_paths(whole)
     return Choice(counted, frozenset(candidates - counted))
 
@@ -110,6 +123,10 @@ DEVICES_BY_NAME = doubt_kind(
     "a device of its own is missing",
     cure="read the nodes by `ssh` where sysfs is mounted: it tells what each device is",
 )  # fmt: skip
+
+
+def _is_made_of_drives(name: str) -> bool:
+    return is_of_paths(name) or _MADE_OF_DRIVES.fullmatch(name) is not None
 
 
 def _is_partition(name: str, names: Iterable[str]) -> bool:

@@ -169,6 +169,14 @@ class _CounterHistory:
         return high - low, "estimated" if estimated or unsure_ms > SURE_SHARE * length_ms else "measured"
 
 
+    def widened(self, part: PartSpan) -> PartSpan:
+        """The part with the time to the readings around it; itself where there are not both."""
+        before, after = bisect_right(self.times_ms, part.begin_ms), bisect_left(self.times_ms, part.end_ms)
+        if not before or after == len(self.times_ms):
+            return part
+        return PartSpan(part.part, self.times_ms[before - 1], self.times_ms[after])
+
+
 class _LevelHistory(NamedTuple):
     times_ms: list[int]
     values: list[float]
@@ -283,6 +291,16 @@ class Readings:
             yield NO_NUMBERS.doubt(problem, instrument=self._probe)
         if uncovered := self.uncovered(parts):
             yield PARTLY_READ.doubt(f"too little was read of {first_few(uncovered)}", instrument=self._probe)
+
+    def widened(self, part: PartSpan) -> PartSpan:
+        """The part with the time to the readings around it: what counters gained in it they gained by then."""
+        spans = [part, *(counter.widened(part) for counter in self._counters.values())]
+        return PartSpan(part.part, min(span.begin_ms for span in spans), max(span.end_ms for span in spans))
+
+    def gains(self) -> Iterator[tuple[str, str, Sequence[int], Sequence[float]]]:
+        """Of each counter its subject, its series, when it was read, and what it had gained by then."""
+        for key, counter in self._counters.items():
+            yield key.subject, key.series, counter.times_ms, counter.values
 
     def samples(self) -> Iterator[Sample]:
         """Counters as rates (`..._per_s`) at the later of two readings, levels as they were."""

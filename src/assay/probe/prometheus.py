@@ -156,13 +156,7 @@ class Prometheus:
         step_s = max(1, math.ceil((end_s - begin_s) / each))
         begin_s = end_s - step_s * math.ceil((end_s - begin_s) / step_s)  # so that the last step is the end
         steps = QuerySteps(begin_s + self._offset_s, end_s + self._offset_s, step_s)
-        times_s, boots_s = (
-            {
-                result["metric"]["instance"]: {float(at): float(value) for at, value in result["values"]}
-                for result in self._server.range(f"max by (instance) ({query})", steps)
-            }
-            for query in (f"timestamp({_OWN})", _OWN)
-        )
+        times_s, boots_s = (self._server.at_steps(query, steps) for query in (f"timestamp({_OWN})", _OWN))
         return _Scrapes(steps, times_s, boots_s)
 
     def _take(self, group: TargetGroup, scrapes: "_Scrapes") -> None:

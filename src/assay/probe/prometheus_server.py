@@ -173,6 +173,13 @@ class PrometheusServer:
         )
         return series
 
+    def at_steps(self, query: str, steps: QuerySteps) -> dict[str, dict[float, float]]:
+        """By instance, the largest value of a query by each step's time."""
+        return {
+            result["metric"].get("instance", ""): {float(at_s): float(value) for at_s, value in result["values"]}
+            for result in self.range(f"max by (instance) ({query})", steps)
+        }
+
     def exported(
         self, series: ExportedSeries, steps: QuerySteps, devices: Mapping[str, Set[str]] | None
     ) -> Iterator[tuple[str, Quantity, list[tuple[float, float]]]]:

@@ -219,6 +219,11 @@ class _Reading:
                 begin, end, names = end, self._at(*moment.groups()), []
             elif _BUSY in line:
                 names = [_DEVICE, *line.split()[1:]]
+                if not line.endswith(_BUSY) or not _UNITS.keys() & names:
+                    raise BadInputError(
+                        f"--sar {self._file} is iostat's short or pretty form, whose tables lack bytes or devices "
+                        f"beside {_BUSY}: print it with `iostat -x -t 60`, without -s, -h and --pretty"
+                    )
                 if end is None:
                     raise BadInputError(f"--sar {self._file} has no times: print it with `iostat -x -t 60`")
             elif names and end is not None:

@@ -1,10 +1,11 @@
 """How long the nodes' drives were busy while jobs ran, by what a site measured of them: Prometheus, sar or iostat.
 
-The times of single readings are not known, or lie apart, so a stage gets a step more at both ends.
+Readings lie apart, and clocks differ, so a stage gets a step more at both ends, and the time to the readings around it.
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.engine.past.job import PastJob, StageSums
@@ -17,14 +18,23 @@ from assay.triage.bounds import Busy, busy_at_once, tasks_at_once
 
 _STEPS = 2
 """A stage of fewer steps has most of its readings from before or after it."""
+MUCH_LONGER = 3
+"""A time longer than so many usual ones between two readings is a gap: when the work was done in it nobody knows."""
 PLAUSIBLE_SHARE = 0.1
 """Drives that moved less of what jobs count, and what the page cache can't have kept from them, are other drives."""
 FASTEST = 20e9
 """Bytes a second that no drive moves: one that does so by its counters does not count its busy time."""
 MOST_BUSY = 1.1
 """Clocks differ by so much at most: what is busy for a larger share of a time is no measurement."""
-_SCRAPED_S = 60
-"""Most sites scrape as often: what a counter tells at once may be of so long a time."""
+_LATE_S = 10
+"""A reading may come so much later than its time says (Prometheus: scrape_timeout)."""
+_QUIET = 4096
+"""Bytes a second for which no drive is busy for long: a request a second at most."""
+_QUIET_S, _BUSY_SHARE = 60.0, 0.5
+"""A drive that is busy for such a share of so much quiet time, or more, counts what it does not do."""
+_SERIES = ("busy_s", "read_bytes", "written_bytes")
+_Gained = tuple[Sequence[int], Sequence[float]]
+"""When a counter was read, in ms, and what it had gained by then."""
 _VOLUME = re.compile(r"dm-\d+")
 _WRITTEN_BACK_S = 60
 """The kernel writes pages to drives half a minute after they became dirty, and looks for them every five seconds."""
@@ -40,6 +50,8 @@ class _NodeUse(NamedTuple):
     written: float
     usual_s: float
     """How long the busiest one worked, without the steps around the stage."""
+    around: PartSpan
+    """The time with these steps, of which all else tells."""
 
 
 class _Moved(NamedTuple):
@@ -80,7 +92,7 @@ class MeasuredDrives(NamedTuple):
     """What a site knows of its nodes' drives: by node their names, and counters between which there is no gap.
 
     `step_s` lie between two readings at most. `memory` is by node, in bytes; `cores` are a node's hardware threads.
-    `remarks` say what was assumed, and what is not known.
+    `remarks` say what was assumed, and what is not known. `busy_at_rest` are the nodes that `busy_at_rest()` names.
     """
 
     source: str
@@ -90,6 +102,50 @@ class MeasuredDrives(NamedTuple):
     memory: Mapping[str, float] = {}
     cores: int | None = None
     remarks: Sequence[str] = ()
+    busy_at_rest: frozenset[str] = frozenset()
+
+
+def busy_at_rest(readings: Mapping[str, Sequence[Readings]]) -> frozenset[str]:
+    """The nodes with a drive that counts as busy most of the time in which it moves nothing.
+
+    Some kernels count so, such as 3.10.0-957 and 4.19.
+    """
+    return frozenset(node for node, parts in readings.items() if any(map(_has_busy_at_rest, parts)))
+
+
+def _has_busy_at_rest(readings: Readings) -> bool:
+    by_drive: dict[str, dict[str, _Gained]] = {}
+    for subject, series, times_ms, gained in readings.gains():
+        by_drive.setdefault(subject, {})[series] = times_ms, gained
+    return any(
+        _is_busy_at_rest(*(drive[series] for series in _SERIES))
+        for drive in by_drive.values()
+        if drive.keys() == set(_SERIES)
+    )
+
+
+def _is_busy_at_rest(busy: _Gained, read: _Gained, written: _Gained) -> bool:
+    (times_ms, busy_s), (read_ms, read_bytes), (written_ms, written_bytes) = busy, read, written
+    if not times_ms == read_ms == written_ms:  # a reading of one of them was no number
+        return False
+    moved = map(sum, zip(read_bytes, written_bytes, strict=True))
+    quiet_s = quiet_busy_s = 0.0
+    steps = zip(pairwise(times_ms), pairwise(busy_s), pairwise(moved), strict=True)
+    for (begin_ms, end_ms), (busy_before_s, busy_after_s), (moved_before, moved_after) in steps:
+        length_s = (end_ms - begin_ms) / 1000
+        if moved_after - moved_before <= _QUIET * length_s:
+            quiet_s += length_s
+            quiet_busy_s += busy_after_s - busy_before_s
+    return quiet_s >= _QUIET_S and quiet_busy_s >= _BUSY_SHARE * quiet_s
+
+
+def rest_remark(option: str, nodes: Collection[str]) -> Iterator[str]:
+    """A remark where nodes have drives that count as busy while they move nothing."""
+    if nodes:
+        yield (
+            f"{option} has drives that count as busy while they move nothing, on {first_few(sorted(nodes))}, as some "
+            "kernels count: busy times bound jobs there, too high, and do not tell what is likely"
+        )
 
 
 def unnamed_volumes(
@@ -141,8 +197,10 @@ class DriveTimes:
         """`drives_named` are the drives that each node has, by who knows; 0 where nobody says so."""
         self._measured = measured
         self._names = HostNames(measured.drives)
+        self._too_busy: dict[str, str] = {}
+        """The nodes of jobs by which a drive was busy for longer than there was time, each with how long."""
         self._busy = {_key(job): self._measure(job) for job in jobs}
-        self._refuted = self._refute(jobs) | self._too_busy(jobs) | self._too_few(drives_named)
+        self._refuted = self._refute(jobs) | self._too_busy | self._too_few(drives_named)
 
     def of(self, job: PastJob) -> Busy:
         """What the drives of its nodes did during the job; nothing where it is none of those that were given."""
@@ -172,18 +230,6 @@ class DriveTimes:
                 refuted |= dict.fromkeys(job.nodes, of_job.words)
         return refuted
 
-    def _too_busy(self, jobs: Sequence[PastJob]) -> dict[str, str]:
-        """The nodes of jobs by which a drive was busy for longer than there was time, each with how long."""
-        refuted: dict[str, str] = {}
-        for job in jobs:
-            for stage in job.stages:
-                most_s = (stage.end_ms - stage.begin_ms) / 1000 + 2 * self._measured.step_s
-                busiest_s = self._busy[_key(job)][0].busiest_s.get(stage.name, 0.0)
-                if busiest_s > MOST_BUSY * most_s + _SCRAPED_S:
-                    said = f"a drive counts {seconds_text(busiest_s)} s of work in {seconds_text(most_s)} s"
-                    refuted |= dict.fromkeys(job.nodes, said)
-        return refuted
-
     def _too_few(self, named: int) -> dict[str, str]:
         """The nodes that have more drives than were measured, each with how many."""
         return {
@@ -197,6 +243,7 @@ class DriveTimes:
         busiest_s: dict[str, float] = {}
         usual_s: dict[str, float] = {}
         moved = _Moved()
+        at_rest = any(self._known(node) in self._measured.busy_at_rest for node in job.nodes)
         for stage in job.stages:
             nodes = [self._on(node, stage, len(job.nodes)) for node in job.nodes]
             uses = [use for use in nodes if use is not None]
@@ -204,7 +251,13 @@ class DriveTimes:
                 continue
             seconds[stage.name] = max(use.seconds for use in uses)
             busiest_s[stage.name] = max(use.busiest_s for use in uses)
-            if stage.elapsed_ms >= _STEPS * 1000 * self._measured.step_s:
+            for use in uses:
+                most_s = (use.around.end_ms - use.around.begin_ms) / 1000
+                if use.busiest_s > MOST_BUSY * most_s + _LATE_S:
+                    said = f"a drive counts {seconds_text(use.busiest_s)} s of work in {seconds_text(most_s)} s"
+                    self._too_busy |= dict.fromkeys(job.nodes, said)
+            steps_ms = (max(stage.begin_ms - use.around.begin_ms, use.around.end_ms - stage.end_ms) for use in uses)
+            if stage.elapsed_ms >= _STEPS * max(steps_ms) and not at_rest:
                 usual_s[stage.name] = max(use.usual_s for use in uses)
             work, length_s = stage.whole, max(1e-3, stage.elapsed_ms / 1000)
             on_drives = max(0.0, 1 - _WRITTEN_BACK_S / length_s)
@@ -225,21 +278,27 @@ class DriveTimes:
     def _on(self, node: str, stage: StageSums, nodes: int) -> _NodeUse | None:
         """What that node's drives did in a stage; None if not known."""
         step_ms = round(self._measured.step_s * 1000)
-        around = PartSpan("run", stage.begin_ms - step_ms, stage.end_ms + step_ms)
+        within = PartSpan("run", stage.begin_ms, stage.end_ms)
         for readings in self._measured.readings.get(self._known(node) or "", ()):
+            read = readings.widened(within)
+            if max(within.begin_ms - read.begin_ms, read.end_ms - within.end_ms) > MUCH_LONGER * step_ms:
+                continue
+            around = PartSpan(
+                "run", min(read.begin_ms, within.begin_ms - step_ms), max(read.end_ms, within.end_ms + step_ms)
+            )
             counted = _counted(readings, around)
             busy = counted["busy_s"]
             if busy and len(busy) >= len(self._drives_of(node)):
-                usual = _counted(readings, PartSpan("run", stage.begin_ms, stage.end_ms))["busy_s"]
+                usual = _counted(readings, within)["busy_s"]
                 seconds = max(*busy, sum(busy) / busy_at_once(len(busy), tasks_at_once(stage, max(1, nodes))))
                 moved = sum(counted["read_bytes"]), sum(counted["written_bytes"])
-                return _NodeUse(seconds, max(busy), sum(busy), *moved, max(usual, default=0.0))
+                return _NodeUse(seconds, max(busy), sum(busy), *moved, max(usual, default=0.0), around)
         return None
 
 
 def _counted(readings: Readings, span: PartSpan) -> dict[str, list[float]]:
     """What each drive counted in a time, by series."""
-    by_series: dict[str, list[float]] = {"busy_s": [], "read_bytes": [], "written_bytes": []}
+    by_series: dict[str, list[float]] = {series: [] for series in _SERIES}
     for amount in readings.amounts([span]):
         by_series[amount.series].append(amount.value)
     return by_series

@@ -18,27 +18,41 @@ class Coverage(Frozen):
     """Of those that histories tell of."""
     not_read_s: Mapping[str, float]
     """Of the others by their kind, the largest first."""
+    not_listed: int
+    """How many applications histories tell of that the list does not name."""
 
 
 def coverage(applications: Iterable[Application], jobs: Iterable[PastJob], began_ms: int, ended_ms: int) -> Coverage:
     """How much of what applications held between two times is in histories."""
     read = {application_id(job) for job in jobs}
+    not_listed = {name for name in read if name.startswith("application_")}
     read_s, not_read_s = 0.0, dict[str, float]()
     for application in applications:
+        not_listed.discard(application.id)
         core_s = application.core_s_between(began_ms, ended_ms)
         if application.id in read:
             read_s += core_s
         elif core_s:
             not_read_s[application.kind] = not_read_s.get(application.kind, 0.0) + core_s
     largest_first = dict(sorted(not_read_s.items(), key=lambda item: -item[1]))
-    return Coverage(core_s=read_s + sum(not_read_s.values()), read_s=read_s, not_read_s=largest_first)
+    return Coverage(
+        core_s=read_s + sum(not_read_s.values()), read_s=read_s, not_read_s=largest_first, not_listed=len(not_listed),
+    )  # fmt: skip
 
 
 def coverage_words(known: Coverage) -> str:
     """How much was read, in a sentence."""
+    forgotten = ""
+    if known.not_listed:
+        count = "1 application" if known.not_listed == 1 else f"{known.not_listed:,} applications"
+        forgotten = (
+            f". {count} of the histories {'is' if known.not_listed == 1 else 'are'} not in the list: a ResourceManager "
+            "forgets the oldest (yarn.resourcemanager.max-completed-applications), so these times are of the newest "
+            "alone"
+        )
     if not known.core_s:
-        return "The cluster's list names no application of these days"
+        return f"The cluster's list names no application of these days{forgotten}"
     kinds = [f"{duration_text(core_s)} of {kind}" for kind, core_s in known.not_read_s.items()]
     rest = f"; not read: {first_few(kinds)}" if kinds else ""
     held, read = duration_text(known.core_s), duration_text(known.read_s)
-    return f"Containers held a core for {held}, of which {read} are in histories{rest}"
+    return f"Containers held a core for {held}, of which {read} are in histories{rest}{forgotten}"

@@ -15,15 +15,25 @@ from assay.model.errors import BadInputError
 from assay.model.host_names import HostNames
 from assay.model.naming import first_few
 from assay.model.probe import Quantity, Reading
-from assay.node.devices import without_paths
+from assay.node.devices import is_of_paths, without_paths
 from assay.probe.counters import Readings
 from assay.probe.prometheus_server import SERIES
 from assay.probe.sar import SADF, DriveInterval, DriveReport, check_drive_report, read_drive_report
-from assay.triage.busy import FASTEST, MOST_BUSY, MeasuredDrives, unnamed_volumes
+from assay.triage.busy import (
+    FASTEST,
+    MOST_BUSY,
+    MUCH_LONGER,
+    MeasuredDrives,
+    busy_at_rest,
+    rest_remark,
+    unnamed_volumes,
+)
 
 _DRIVE = re.compile(r"(sd|vd|xvd|hd|dasd)[a-z]+|nvme\d+(c\d+)?n\d+|mmcblk\d+|(cciss|rd)[/!]c\d+d\d+")
 """What is a drive by its name: volumes, RAIDs and mapped devices are made of drives, which are listed themselves."""
-_NUMBERED = re.compile(r"dev\d+-\d+")
+_NUMBERED, _OF_NVME = re.compile(r"dev\d+-\d+"), re.compile(r"dev259-\d+")
+_HIDDEN = "dev0-0"
+"""The number that all paths of NVMe's own multipath have in `/proc/diskstats`."""
 _MULTIPATH = re.compile(r"mpath\w+|3[0-9a-f]{32}")
 """What device-mapper-multipath calls a volume, by default or by its WWID: its paths are listed like drives."""
 _TOGETHER_S = 1.5
@@ -31,8 +41,6 @@ _TOGETHER_S = 1.5
 _ODD = "impossible values (a drive that is busy for over 110 % of the time, or moves over 20 GB/s)"
 _AROUND_S = 7200
 """What is further from all jobs is left out."""
-_MUCH_LONGER = 3
-"""An interval longer than so many usual ones has a gap in it: when the work was done in it nobody knows."""
 
 
 def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
@@ -51,7 +59,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         raise BadInputError(f"--sar names files of {hosts}, and the jobs ran on {known}; name the files of these hosts")
     of_nodes = [interval for interval in intervals if nodes[interval.host]]
     _check_numbers(reports, nodes)
-    if paths := sorted({interval.device for interval in of_nodes if _MULTIPATH.fullmatch(interval.device)}):
+    if paths := sorted({interval.device for interval in of_nodes if _is_of_paths(interval.device)}):
         raise BadInputError(
             f"--sar has volumes with several paths ({first_few(paths)}), and does not tell which devices are paths of "
             "which; leave --sar out"
@@ -68,7 +76,7 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         )
     by_node = _of_their_time(drives_alone, nodes, jobs)
     segments = {node: list(_segments(_in_order(of_node))) for node, of_node in by_node.items()}
-    drives = {node: without_paths({interval.device for interval in of_node}) for node, of_node in by_node.items()}
+    drives = {node: _drives(of_node) for node, of_node in by_node.items()}
     readings = {node: [_readings(node, part, drives[node]) for part in parts] for node, parts in segments.items()}
     every = [interval for parts in segments.values() for part in parts for interval in part]
     step_s = max((interval.end_s - interval.begin_s for interval in every), default=0.0)
@@ -78,24 +86,44 @@ def read_sar(files: Sequence[Path], jobs: Sequence[PastJob]) -> MeasuredDrives:
         devices.get(nodes[interval.host] or "", set()).add(interval.device)
     remarks = (
         *_remarks(jobs, every, drives, odd=len(odd), is_local=is_local), *_left_out(devices),
-        *unnamed_volumes("--sar", drives, devices),
+        *unnamed_volumes("--sar", drives, devices), *rest_remark("--sar", at_rest := busy_at_rest(readings)),
     )  # fmt: skip
-    return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks)
+    return MeasuredDrives("--sar", readings, drives, step_s, remarks=remarks, busy_at_rest=at_rest)
+
+
+def _drives(intervals: Iterable[DriveInterval]) -> frozenset[str]:
+    """The drives of a node; some kernels count in the paths to a drive alone what it did."""
+    did: dict[str, float] = {}
+    for interval in intervals:
+        work = interval.busy_s + interval.read_bytes + interval.written_bytes
+        did[interval.device] = did.get(interval.device, 0.0) + work
+    return without_paths(did, {device for device, work in did.items() if not work})
 
 
 def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | None]) -> None:
-    """Raises BadInputError where a file has numbers alone in place of names.
+    """Raises BadInputError where a file has numbers alone in place of names, or may have one of a drive of NVMe.
 
-    Beside names, only what a node no longer has is printed by its number.
+    Beside names, only what a node no longer has is printed by its number, and what sysstat can't name.
     """
     for report in reports:
         devices = {interval.device for interval in report.intervals if nodes[interval.host]}
         numbered = sorted(filter(_NUMBERED.fullmatch, devices))
+        has_names = any(device.startswith("nvme") for device in devices)
+        of_nvme = [name for name in numbered if name == _HIDDEN or (_OF_NVME.fullmatch(name) and not has_names)]
+        if of_nvme:
+            raise BadInputError(
+                f"--sar has devices by the numbers of NVMe drives ({first_few(of_nvme)}), which this sysstat can't name; "
+                "print text with `iostat -x -t 60` while jobs run, or leave --sar out"
+            )
         if numbered and not any(map(_DRIVE.fullmatch, devices)):
             raise BadInputError(
                 f"--sar has devices by number ({first_few(numbered)}), which may be drives or made of them; print the "
                 "files again with their names, by the option -p"
             )
+
+
+def _is_of_paths(device: str) -> bool:
+    return is_of_paths(device) or _MULTIPATH.fullmatch(device) is not None
 
 
 def _is_possible(interval: DriveInterval) -> bool:
@@ -175,7 +203,7 @@ def _segments(intervals: Sequence[DriveInterval]) -> Iterator[list[DriveInterval
         begin_s = together[0].begin_s
         if begin_s < ended_s - _TOGETHER_S:  # it overlaps with another file's
             continue
-        too_long = together[0].end_s - begin_s > _MUCH_LONGER * usual_s
+        too_long = together[0].end_s - begin_s > MUCH_LONGER * usual_s
         if part and (too_long or begin_s > ended_s + _TOGETHER_S):
             yield part
             part = []
