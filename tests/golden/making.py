@@ -19,8 +19,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import click
-
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXPECTED = HERE / "expected"
@@ -40,11 +38,6 @@ ENVIRONMENT = (
     "HADOOP_HOME",
     "HADOOP_CONF_DIR",
 )
-
-
-def help_files() -> dict[str, str]:
-    """The help of every command."""
-    return {f"help/{'-'.join(words) or 'assay'}.txt": assay(*words, "--help", columns=100) for words in commands()}
 
 
 def catalogue_files(place: Path) -> dict[str, str]:
@@ -125,20 +118,6 @@ def assay(*words: str, columns: int = 120) -> str:
         os.environ.clear()
         os.environ.update(before)
     return normalised(output.getvalue() + (f"exit code {code}\n" if code else ""))
-
-
-def commands() -> Iterator[tuple[str, ...]]:
-    """All commands and groups of commands, each as its words."""
-    from assay.cli import cli
-
-    def below(group: click.Command, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        yield words
-        if isinstance(group, click.Group):
-            context = click.Context(group)
-            for name in group.list_commands(context):
-                yield from below(group.get_command(context, name), (*words, name))
-
-    return below(cli, ())
 
 
 @cache
@@ -261,7 +240,6 @@ def kinds(place: Path) -> dict[str, Callable[[], dict[str, str]]]:
         return lambda: report_files(name, place)
 
     return {
-        "help": help_files,
         "catalogues": lambda: catalogue_files(place),
         "plans": lambda: plan_files(place),
         **{f"reports/{name}": reports(name) for name in RUNS},

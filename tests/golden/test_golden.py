@@ -1,4 +1,4 @@
-"""Proves that what Assay shows is what it showed when the golden files were written: reports, plans and help.
+"""Proves that what Assay shows is what it showed when the golden files were written: reports and plans.
 
 A change on purpose: `python -m tests.golden.make`, in a commit of its own.
 """
