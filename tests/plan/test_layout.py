@@ -71,7 +71,9 @@ def test_each_node_has_the_directories_of_one_alone_on_its_own_media():
     assert layout.directories == (*layout.nodes["worker-1"].directories, *layout.nodes["worker-2"].directories)
 
 
-@pytest.mark.parametrize(("how", "tiers"), [("directed", ["SSD_1", OTHERS]), ("hadoop", ["", ""]), ("in-turn", ["", ""])])
+@pytest.mark.parametrize(
+    ("how", "tiers"), [("directed", ["SSD_1", OTHERS]), ("hadoop", ["", ""]), ("in-turn", ["", ""])]
+)
 def test_local_directories_have_tags_where_jobs_are_directed(how, tiers):
     halves = {"ssd-1": 0.5, "hdd": 0.5}
     placement = Placement.of_roles("x", {"input": halves, "intermediate": halves, "output": halves}, how)

@@ -114,7 +114,9 @@ def test_the_paths_of_a_drive_for_which_nothing_is_counted_count(tmp_path):
     assert (of_job.drives, of_job.usual_s["map"]) == (1, pytest.approx(0.4 * 120, rel=0.05))
 
 
-@pytest.mark.parametrize(("rates", "share", "is_told"), [("1;1", 0.98, True), ("1;1", 0.1, False), ("400;400", 0.98, False)])
+@pytest.mark.parametrize(
+    ("rates", "share", "is_told"), [("1;1", 0.98, True), ("1;1", 0.1, False), ("400;400", 0.98, False)]
+)
 def test_drives_that_are_busy_while_they_move_nothing_bound_jobs_and_do_not_tell_what_is_likely(
     tmp_path, rates, share, is_told
 ):

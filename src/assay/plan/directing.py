@@ -22,9 +22,7 @@ def check_directing(source: ExperimentSource) -> None:
     """Raises BadInputError, with its line, for the first workload, placement or engine that can't be directed so."""
     experiment = source.experiment
     entries = [(place, entry) for place, entry in _entries(source) if entry.intermediate]
-    placements = [
-        (at, entry) for at, entry in enumerate(experiment.placement) if entry.local_directories == DIRECTED
-    ]
+    placements = [(at, entry) for at, entry in enumerate(experiment.placement) if entry.local_directories == DIRECTED]
     for place, _ in [] if placements else entries:
         raise source.error_at(
             [*place, "intermediate"],

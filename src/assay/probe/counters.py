@@ -168,7 +168,6 @@ class _CounterHistory:
         )
         return high - low, "estimated" if estimated or unsure_ms > SURE_SHARE * length_ms else "measured"
 
-
     def widened(self, part: PartSpan) -> PartSpan:
         """The part with the time to the readings around it; itself where there are not both."""
         before, after = bisect_right(self.times_ms, part.begin_ms), bisect_left(self.times_ms, part.end_ms)
