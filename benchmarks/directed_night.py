@@ -1,7 +1,7 @@
 """Is a small SSD worth more where jobs are directed to it? `python benchmarks/directed_night.py RUN`.
 
-RUN is a run of experiments/directed-night.yaml. These rules were fixed before it ran; docs/explanation/directed-night.md
-has their reasons:
+RUN is a run of experiments/directed-night.yaml. These rules were fixed before it ran, and their reasons are in
+docs/explanation/directed-night.md:
 
 - *A batch's time* is that of the step that ran its jobs, also where some failed.
 - *A pair* is two ways' batches of one engine and one half of the mirrored order, of which no job failed.

@@ -97,8 +97,9 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
         with step("attach media"):
             for medium in media:
                 parts.attached = scopes.enter_context(_attached(medium, parts.attached, trial.cluster.fault))
-        named = trial.workload.directed_media
-        layout = lay_out(trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles, named)
+        layout = lay_out(
+            trial.placement, parts.attached.places, neutral, setup.kinds.stack.roles, trial.workload.directed_media
+        )  # fmt: skip
         running = scopes.enter_context(_started(platform, layout, parts, progress))
         scopes.enter_context(
             _tidied(running.store, workload.base, parts, progress, stays=not setup.kinds.platform.is_managed)

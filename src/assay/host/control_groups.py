@@ -39,7 +39,7 @@ def group_of(node: NodeFiles, pid: int, controller: str) -> ControlGroup | None:
 
 def entered_groups(node: NodeFiles, pid: int) -> list[ControlGroup]:
     """List the groups, of all hierarchies, that a process is in and this process is not; version 1 comes first."""
-    groups = []
+    groups: list[ControlGroup] = []
     with suppress(OSError, ValueError):
         groups.extend(group for _, group in _entered(node, pid))
     return groups

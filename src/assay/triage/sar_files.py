@@ -112,8 +112,8 @@ def _check_numbers(reports: Iterable[DriveReport], nodes: Mapping[str, str | Non
         of_nvme = [name for name in numbered if name == _HIDDEN or (_OF_NVME.fullmatch(name) and not has_names)]
         if of_nvme:
             raise BadInputError(
-                f"--sar has devices by the numbers of NVMe drives ({first_few(of_nvme)}), which this sysstat can't name; "
-                "print text with `iostat -x -t 60` while jobs run, or leave --sar out"
+                f"--sar has devices by the numbers of NVMe drives ({first_few(of_nvme)}), which this sysstat can't "
+                "name; print text with `iostat -x -t 60` while jobs run, or leave --sar out"
             )
         if numbered and not any(map(_DRIVE.fullmatch, devices)):
             raise BadInputError(
