@@ -181,6 +181,9 @@ FIRST_STEPS = {
     "data get": ["data get brightkite"],
     "data list": ["data list", "data list --json"],
     "data make": ["data make brightkite --scale 0.1"],
+    "direct plan": ["direct plan --history done --drives 12xhdd --ssd-size 400GB"],
+    "direct status": ["direct status"],
+    "direct undo": ["direct undo"],
     "experiments": ["experiments", "experiments three-drives"],
     "memory release": ["memory release"],
     "report": ["report run", *(f"report run --format {form}" for form in FORMATS)],
@@ -193,10 +196,10 @@ FIRST_STEPS = {
 }
 """Of each command that needs Python alone: what makes it do its work."""
 REFUSED = {
-    "compare-histories --history done --changed 2026-11-20": 2, "data get brightkite": 2, "studies run": 2,
-    "triage --history http://127.0.0.1:9": 2,
+    "compare-histories --history done --changed 2026-11-20": 2, "data get brightkite": 2, "direct status": 2,
+    "direct undo": 2, "studies run": 2, "triage --history http://127.0.0.1:9": 2,
 }  # fmt: skip
-"""There is no network, the histories are of one night, and the run is none of a study."""
+"""There is no network, nothing was applied, the histories are of one night, and the run is none of a study."""
 NOT_TRIED = {"memory hold"}
 """It would take the machine's free memory."""
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.advise.sizes import FREE_SHARE, peak_bytes
+from assay.advise.sizes import FREE_SHARE, peak_at_once
 from assay.direct import choice as choices
 from assay.direct.choice import choose
 from assay.engine.past.formats import FORMS
@@ -136,7 +136,7 @@ def test_what_was_taken_fits_and_saves_at_least_half_of_the_best_where_all_run_a
         )
         choice = choose(answer.model_copy(update={"rows": rows}), runs, SITE, SSD, ROOMY)
     taken = [of for of in runs if run_name(of.job) in names(choice)]
-    assert not taken or peak_bytes([of.job for of in taken]) <= choice.room_bytes
+    assert not taken or peak_at_once([of.job for of in taken]) <= choice.room_bytes
     best = max(
         sum(saved for _, saved in part)
         for size in range(len(given_jobs) + 1)

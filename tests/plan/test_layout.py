@@ -72,7 +72,7 @@ def test_each_node_has_the_directories_of_one_alone_on_its_own_media():
 
 
 @pytest.mark.parametrize(
-    ("how", "tiers"), [("directed", ["SSD_1", OTHERS]), ("hadoop", ["", ""]), ("in-turn", ["", ""])]
+    ("how", "tiers"), [("directed", [OTHERS, "SSD_1"]), ("hadoop", ["", ""]), ("in-turn", ["", ""])]
 )
 def test_local_directories_have_tags_where_jobs_are_directed(how, tiers):
     halves = {"ssd-1": 0.5, "hdd": 0.5}

@@ -60,23 +60,25 @@ def test_a_machine_without_version_1_mounts_a_hierarchy_for_the_lease(tmp_path, 
     assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text()
 
 
-def test_without_the_right_to_make_groups_there_are_none(tmp_path):
+def test_without_the_right_to_make_groups_there_are_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(accounting, "SELF", tmp_path)
     for name in ("cgroup", "mountinfo"):
         (tmp_path / name).write_text("")
     (tmp_path / "cgroup").write_text("0::/user\n")
     (tmp_path / "mountinfo").write_text(f"1 0 0:1 / {tmp_path / 'nowhere'} rw - cgroup2 cgroup2 rw\n")
     lease = Lease(tmp_path, "test")
-    found = accounting._version_2(lease, tmp_path)
+    found = accounting._version_2(lease)
     assert found is None
     assert lease.groups == []
     lease.release()
 
 
-def test_a_group_with_bounds_is_joined(tmp_path):
+def test_a_group_with_bounds_is_joined(tmp_path, monkeypatch):
+    monkeypatch.setattr(accounting, "SELF", tmp_path)
     lease = Lease(tmp_path, "test")
     lease.groups.append(tmp_path / "assay-bounded")
     (tmp_path / "cgroup").write_text("0::/user\n")
     (tmp_path / "mountinfo").write_text(f"1 0 0:1 / {tmp_path} rw - cgroup2 cgroup2 rw\n")
-    assert accounting._version_2(lease, tmp_path) == tmp_path / "assay-bounded"
+    assert accounting._version_2(lease) == tmp_path / "assay-bounded"
     lease.groups.clear()
     lease.release()

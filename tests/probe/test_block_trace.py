@@ -179,7 +179,7 @@ def sys(tmp_path, monkeypatch):
     (tmp_path / "sys" / "loop0p1").symlink_to("loop0/loop0p1")
     monkeypatch.setattr(devices, "CLASS", tmp_path / "sys")
     monkeypatch.setattr(place_of, "__defaults__", (tmp_path / "sys",))
-    monkeypatch.setattr(watched.CounterLog.__init__, "__defaults__", (tmp_path / "sys",))
+    monkeypatch.setattr(watched, "CLASS", tmp_path / "sys")
     return tmp_path / "sys"
 
 

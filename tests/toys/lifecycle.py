@@ -72,7 +72,7 @@ def set_up(trial):
     script = Slow()
     with Lease(Path("state").resolve(), "trial") as lease:
         yield fake_setup(script, trial)._replace(
-            platform=Platform(script, trial, lease), probes=lambda _: (Probe(script, trial),)
+            platform=Platform(script, trial, lease), probes=lambda _: (Probe(script, trial, sees_writes=True),)
         )
 
 

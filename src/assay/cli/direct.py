@@ -67,7 +67,7 @@ def direct() -> None:
 @click.option("--tier", default="ssd", show_default=True, metavar="TAG", help="The tag of their local directories.")
 @click.option("--others", default="disk", show_default=True, metavar="TAG", help="The tag of those for other jobs.")
 @click.option(
-    "--tiers", default="", metavar="TAGS",
+    "--tiers", metavar="TAGS",
     help="Tags of a node's local directories, such as [SSD]/ssd/local,[DISK]/d1/local; without it each node has them "
     "in /etc/assay/local-dirs.",
 )  # fmt: skip
@@ -75,7 +75,7 @@ def direct() -> None:
 @click.option("--out", type=UserPath(), default=PLAN, show_default=True, help="The file to write.")
 @output_options
 def plan(
-    asked: AskedJobs, ssd_size: int, ssd: str, tier: str, others: str, tiers: str, jar: str, out: Path, *,
+    asked: AskedJobs, ssd_size: int, ssd: str, tier: str, others: str, tiers: str | None, jar: str, out: Path, *,
     output: Output,
 ) -> int:  # fmt: skip
     """Choose the jobs that get the SSD, and write the properties that direct each of them. Nothing is changed.
@@ -86,7 +86,8 @@ def plan(
     Example:  assay direct plan --example --ssd-size 400GB
               assay direct plan --history /history/done --drives 12xhdd --ssd-size 400GB --tiers [SSD]/ssd/l,[DISK]/d/l
     """
-    check_tags(tiers, tier, others)
+    tags = tiers or ""
+    check_tags(tags, tier, others)
     check_jar(jar)
     if not out.parent.is_dir():
         raise BadInputError(f"--out {out} can't be written: there is no folder {out.parent}; make it, or name another")
@@ -109,7 +110,7 @@ def plan(
     )  # fmt: skip
     choice = choose(answer, bounded, past.site, drives, ssd_size)
     again = " (in place of the earlier one)" if out.exists() else ""
-    replace_text(out, "\n".join(plan_text(choice, tier, others, jar, tiers)) + "\n")
+    replace_text(out, "\n".join(plan_text(choice, tier, others, jar, tags)) + "\n")
     if output.as_json:
         print_json(choice.model_dump(mode="json"))
     print_choice(choice, answer.summary.assumed, output.results)
