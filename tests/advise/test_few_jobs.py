@@ -1,4 +1,4 @@
-"""Proves that a small SSD gets the jobs that save most for each byte, and never more than it holds at any time."""
+"""Proves that a small SSD gets the jobs that save most, and never more than it holds at any time."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

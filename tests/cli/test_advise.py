@@ -72,7 +72,7 @@ def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(si
     rows = {row["kinds"][0]: row for row in answer["alternatives"]}
     assert {
         "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "local-directories-of-some-nodes",
-        "data-on-ssd", "one-more-disk", "more-memory", "one-more-node",
+        "directed-jobs-on-ssd", "data-on-ssd", "one-more-disk", "more-memory", "one-more-node",
     } == rows.keys()  # fmt: skip
     ssd = rows["local-directories-on-ssd"]
     assert ssd["price"] == 2 * 500
@@ -96,18 +96,29 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert rows["local-directories-of-some-nodes"]["low_hours"] == 0
     ssd, small = rows["local-directories-on-ssd"], rows["directed-jobs-on-ssd"]
     assert small["price"] == 8 * 90
-    assert answer["directed"]["jobs"] == ["nightly sort"]
+    assert answer["directed"]["jobs"] == ["nightly sort", "report"]
     assert answer["directed"]["peak_bytes"] < 0.8 * (64 << 30)
     assert small["likely_hours"] == pytest.approx(ssd["likely_hours"])
-    text = " ".join(advise(*few).split())
-    assert "1 SSD of 64.0 GiB a node for 1 job " in text
+    text = " ".join(advise(*few, "-v").split())
+    assert "1 SSD of 64.0 GiB a node for 2 jobs " in text
+    assert "For an SSD of 64.0 GiB a node (--small-ssd): nightly sort, report." in text
+    assert "a small SSD costs" not in text
     assert "--small-ssd-price 90" in text
     assert "--ssd-nodes 2 --small-ssd 65536MiB" in text
-    tenth = as_json(*words)
-    assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
-    assert "No job that gains fits on an SSD of " in " ".join(advise(*words).split())
     patch = advise(*few, "--print-change")
     assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
+    tenth = as_json(*words)
+    assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
+    assert tenth["directed"]["jobs"] == ["report"]
+    small = next(row for row in tenth["alternatives"] if row["kinds"] == ["directed-jobs-on-ssd"])
+    assert (small["price"], small["verdict"]) == (8 * 500, "does not pay")
+    below = significant_text(small["flip_prices"][1])
+    assert f"Assumed: a small SSD costs 500, too (--small-ssd-price); it can pay below {below}." in advise(*words)
+    for history in site.glob("*0003*"):
+        history.unlink()
+    of_large = " ".join(advise(*words, "-v").split())
+    assert "No job that gains fits on an SSD of " in of_large
+    assert "a small SSD costs" not in of_large
 
 
 def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
@@ -122,7 +133,7 @@ def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
     assert saved["runs"] == 30
     assert job["runs"] == pytest.approx(job["seconds"] / 3600 / (saved["likely_hours"] / 30))
     assert move["nights"] == pytest.approx(move["seconds"] / 3600 / (row["likely_hours"] / 30), rel=0.01)
-    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY).split())
+    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY, "-v").split())
     assert "a node at 105 MB/s, takes " in text
     assert as_json("--history", site, "--drives", "1xssd")["move"] is None
 
@@ -223,6 +234,8 @@ def test_the_example_fits_on_a_screen(tmp_path, monkeypatch):
     text = advise("--example", *PRICES)
     assert len(text.splitlines()) <= 48
     assert len(text.split()) < 1200
+    monkeypatch.setenv("COLUMNS", "110")
+    assert "  pays from  " in advise("--example", *PRICES)
 
 
 def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_others(site):
@@ -284,10 +297,12 @@ def test_a_page_has_the_decision_the_table_with_beaten_ones_in_grey_jobs_sizes_a
     assert "What to change first Change first: " in words
     assert "The answer flips at a unit price of " in words
     assert "SSDs for local directories need " in words
+    assert "a node (--small-ssd): report." in words
+    assert "SSDs for all data: moving the jobs' inputs with all copies, " in words
     assert "nightly sort" in words
-    (grey,) = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]
-    assert "more memory a node" in grey
-    assert grey.endswith("beaten</td></tr>")
+    grey = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]
+    assert any("more memory a node" in line for line in grey)
+    assert all(line.endswith("beaten</td></tr>") for line in grey)
 
 
 @pytest.mark.parametrize(("file", "message"), [("none/x.html", "there is no folder none"), ("done", "is a folder")])

@@ -5,12 +5,13 @@ s / (1 - s) = price for each node / price of a node: so much more would as many 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from assay.advise.alternatives import (
     DATA_ON_SSD,
+    DIRECTED_JOBS,
     INPUT,
     INTERMEDIATE,
     ONE_MORE_NODE,
@@ -26,6 +27,7 @@ from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
 from assay.advise.sizes import FREE_SHARE, Sizes, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
+from assay.report.words import significant_text
 from assay.triage.likely import Likely
 from assay.triage.names import run_name
 from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageVerdict
@@ -195,7 +197,7 @@ def advise(
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth,
         no_gain=_no_gain(answer.rows),
-        sizes=of_ssds, directed=directed, assumed=tuple(assumed),
+        sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
         move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
         if all_ssds else None,
     )  # fmt: skip
@@ -213,7 +215,20 @@ def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> Direc
         of_job.setdefault(name, []).append(run.job)
     candidates = [Candidate(name, saved_s[name], of_name) for name, of_name in of_job.items()]
     chosen = few_jobs(candidates, (1 - FREE_SHARE) * ssd_bytes)
+    chosen.sort(key=lambda of: of.saved_s, reverse=True)
     return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_of(chosen), jobs=tuple(of.job for of in chosen))
+
+
+def _assumed(rows: Sequence[Comparison], purchase: Purchase) -> Iterator[str]:
+    """The price of a small SSD where nothing says it, and from which it can pay if it does not so."""
+    small = next((row for row in rows if DIRECTED_JOBS in row.kinds and row.price), None)
+    if small is None or purchase.small_ssd_price is not None:
+        return
+    below = small.flip_prices[1] if small.verdict is Payback.DOES_NOT_PAY and small.flip_prices else 0.0
+    yield (
+        f"a small SSD costs {purchase.ssd_price:,.0f}, too (--small-ssd-price)"
+        f"{f'; it can pay below {significant_text(below)}' if below else ''}"
+    )
 
 
 def nights_of(answer: Triage) -> int:

@@ -29,8 +29,9 @@ class Purchase(NamedTuple):
     """What may be bought for each node: so many SSDs of a kind, and memory in bytes.
 
     `ssd_nodes` is how many nodes get SSDs where some do, else half; `small_ssd_bytes` the size of one for few jobs,
-    else a tenth of what all need. Prices are of one disk, one SSD, a small one, that memory, and a node, in the same
-    money; None where none is said. `slots` are the drives that a node has room for, if that is said.
+    else a tenth of what all need. Prices are of one disk, one SSD, a small one (without it, that of one SSD), that
+    memory, and a node, in the same money; None where none is said. `slots` are the drives that a node has room for, if
+    that is said.
     """
 
     ssd: Drives
@@ -96,7 +97,7 @@ def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | 
         some = purchase.ssd_nodes or nodes // 2
         if some:
             yield Alternative(
-                f"{ssd.number} SSD{plural} in {some} nodes for local directories", _times(some * ssd.number, price),
+                f"{ssd.number} SSD{plural} in {some} nodes, local directories", _times(some * ssd.number, price),
                 partial(_on_some_nodes, some / nodes, change), ("local-directories-of-some-nodes",),
                 ssd.number * some / nodes, room,
             )  # fmt: skip
@@ -104,7 +105,7 @@ def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | 
             number = len(directed.jobs)
             yield Alternative(
                 f"1 SSD of {bytes_text(directed.ssd_bytes)} a node for {number} job{'' if number == 1 else 's'}",
-                _times(nodes, purchase.small_ssd_price),
+                _times(nodes, purchase.small_ssd_price or price),
                 partial(_where_directed, directed.jobs, partial(on_ssd, (INTERMEDIATE,), ssd._replace(number=1))),
                 (DIRECTED_JOBS,), has_room=_has_room(site, purchase, 1),
             )  # fmt: skip

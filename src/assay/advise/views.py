@@ -1,4 +1,4 @@
-"""The advice on one screen, in the order of a decision, and the change that comes first as a patch to review."""
+"""The advice on one screen, in the order of a decision, as a page, and what comes first as a patch to review."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,9 +22,9 @@ _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
     "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
-    "Intervals were fitted to drives without delay, and are carried over to other changes untested. An alternative "
-    "pays where it saves more than the same money would as nodes. In a cluster that is often idle, only the night "
-    "counts. Savings do not add up. At most includes all time of jobs of which nothing is known, except for settings."
+    "Intervals were fitted to drives without delay; for other changes they are untested. An alternative pays where it "
+    "saves more than the same money would as nodes. In a cluster that is often idle, only the night counts. Savings do "
+    "not add up. At most includes all time of jobs of which nothing is known, except for settings."
 )
 
 
@@ -109,7 +109,7 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
         Column("saves (h)", [likely(row) for row in rows]),
         Column("at most", [significant_text(row.most_hours) for row in rows], rank=2),
         Column("price", ["-" if row.price is None else f"{row.price:,.0f}" for row in rows]),
-        Column("h per 1,000", [per_1000(row) for row in rows], rank=1),
+        Column("h/1,000", [per_1000(row) for row in rows], rank=1),
         Column("pays from", [significant_text(row.least_hours) for row in rows], rank=3),
         Column("verdict", [verdict(row) for row in rows]),
     ]
@@ -139,15 +139,18 @@ def page(advice: Advice) -> str:
     html: str = template("advise.html.j2", "assay.advise").render(
         name="advise", data="", headline=headline(advice), legend=LEGEND,
         compared=[*compared[:-1], compared[-1]._replace(titles=beaten_by)], row=row, jobs=_job_table(row),
-        more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)), sizes=list(_size_words(advice)),
-        flips=list(_flip_words(advice)), counted=_month_words(advice), following=advice.next_commands[:2],
-        assumed=advice.assumed,
+        more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)),
+        sizes=[*_size_words(advice), *_more_words(advice)], flips=list(_flip_words(advice)),
+        counted=_month_words(advice), following=advice.next_commands[:2], assumed=advice.assumed,
     )  # fmt: skip
     return html
 
 
-def print_advice(advice: Advice, console: Console) -> None:
-    """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next."""
+def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
+    """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
+
+    Verbose, it says besides for which jobs a small SSD is, what a move takes, and all that was assumed.
+    """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
     lines = list(layout_table(table(advice.alternatives), console.width))
@@ -156,12 +159,13 @@ def print_advice(advice: Advice, console: Console) -> None:
         print_line(console, line, style)
     print_text(console, LEGEND)
     print_line(console, "")
-    for sentence in sentences(advice):
+    for sentence in (*sentences(advice), *(_more_words(advice) if verbose else ())):
         print_text(console, sentence)
     print_text(console, _month_words(advice))
-    for assumption in advice.assumed[:_ASSUMED]:
+    shown = advice.assumed if verbose else advice.assumed[:_ASSUMED]
+    for assumption in shown:
         print_text(console, f"Assumed: {assumption}.")
-    if more := len(advice.assumed[_ASSUMED:]):
+    if more := len(advice.assumed) - len(shown):
         print_text(console, f"And {more} more assumption{'' if more == 1 else 's'}: --json has all.")
     print_following(advice.next_commands[:2], console)
 
@@ -189,7 +193,7 @@ def _no_gain_words(advice: Advice) -> Iterator[str]:
 
 
 def _size_words(advice: Advice) -> Iterator[str]:
-    """How large SSDs must be, how long they last, for which jobs a small one is, and what a move takes."""
+    """How large SSDs must be, and how long they last."""
     known = advice.sizes
     yield (
         f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
@@ -202,6 +206,10 @@ def _size_words(advice: Advice) -> Iterator[str]:
             f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
             "years: --drive-writes)."
         )
+
+
+def _more_words(advice: Advice) -> Iterator[str]:
+    """For which jobs a small SSD is, and what it takes to move inputs."""
     if any(LOCAL_ON_SSD in of.kinds for of in advice.alternatives):
         yield _directed_words(advice)
     if advice.move and advice.move.seconds:
@@ -223,7 +231,7 @@ def _directed_words(advice: Advice) -> str:
     ssd = f"an SSD of {bytes_text(of_few.ssd_bytes)} a node"
     if not of_few.jobs:
         return f"No job that gains fits on {ssd} alone (--small-ssd)."
-    return f"For {ssd}, by saving for each byte (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
+    return f"For {ssd} (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
 
 
 def _move_words(advice: Advice, move: Move) -> str:

@@ -136,7 +136,7 @@ def _show(advice: Advice, answer: Triage, output: Output, *, print_change: bool)
     elif output.as_json:
         emit(iter([advice.model_dump_json(indent=1)]), None)
     else:
-        print_advice(advice, output.results)
+        print_advice(advice, output.results, verbose=output.verbose)
 
 
 def _typed(options: Mapping[str, float | str | None]) -> list[str]:
