@@ -49,11 +49,13 @@ def test_a_goal_is_met_by_ten_jobs_in_the_right_order_whose_sum_is_right():
         "", backwards
     )
     assert "too few jobs for a test" in goal_text("three", ten()[:9])
+    on_one_node = [of_job._replace(nodes=1) for of_job in ten()]
+    assert ": the goal, which is for three nodes, would be met." in goal_text("one", on_one_node)
 
 
 def test_what_is_not_known_counts_as_nothing_saved_and_is_told():
     some = [*ten(), case("open", 10.0, None)]
-    assert goal_text("three", some).endswith("0 forecasts are good for an order alone (?), and 1 not known.")
+    assert goal_text("three", some).endswith("Good for an order alone (?): 0; not known: 1.")
     assert rows(some)[0][3:5] == ["275 s", "285 s"]
 
 
