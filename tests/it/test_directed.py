@@ -147,7 +147,7 @@ def tiered(tmp_path_factory):
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SSD_MIB}m,mode=755", "none", str(mount)], check=True)
     try:
         tiers["ssd"].mkdir()
-        with a_place(home / "place") as place:
+        with a_place(tmp_path_factory.mktemp("place")) as place:
             cluster = Tiered(place, place.assay("cluster", "up"), tiers)
             try:
                 cluster.set_up_tiers()
@@ -215,8 +215,8 @@ def test_a_tier_that_gets_full_while_the_job_runs_ends_attempts_and_no_job(tiere
     assert done.bytes["disk"] > 0
 
 
-def test_a_node_without_tags_keeps_all_directories(tiered):
-    done = tiered.sort({**tiered.properties(), "assay.direct.local.dirs": "", "assay.direct.tiers.file": "/no/such"})
+def test_a_node_whose_tags_lack_the_tier_keeps_all_directories(tiered):
+    done = tiered.sort({**tiered.properties(), "assay.direct.local.dirs": "[DISK]/elsewhere"})
     assert done.outcomes == {"OVERFLOW_UNTAGGED": MAPS + REDUCES}
     assert sum(done.bytes.values()) > 100 * ROWS
 

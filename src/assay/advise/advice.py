@@ -99,7 +99,7 @@ class DirectedJobs(Frozen):
     peak_bytes: float
     """The most that they had at once in the local directories of a node: a fifth of the SSD stays free."""
     jobs: tuple[str, ...]
-    """Those that save most for each byte; empty where none that gains fits."""
+    """Those that save most together; empty where none that gains fits."""
 
 
 class Advice(Frozen):
