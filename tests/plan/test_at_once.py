@@ -55,7 +55,10 @@ def test_levels_are_no_two_of_the_same(tmp_path):
     [
         ("  - {concurrent: 2}\n", "a workload needs a name, or `together`"),
         ("  - {name: triangles, together: [components]}\n", "a workload needs a name, or `together`"),
-        ("  - {together: [components], options: {a: b}}\n", "variant, options, intermediate and properties belong to the workloads of a mix"),
+        (
+            "  - {together: [components], options: {a: b}}\n",
+            "variant, options, intermediate and properties belong to the workloads of a mix",
+        ),
         ("  - {together: [{name: components, concurrent: 2}]}\n", "a mix runs each of its workloads once"),
         ("  - {together: [{together: [components]}]}\n", "a mix runs each of its workloads once"),
         ("  - {together: [componets]}\n", "line 3: unknown workload 'componets'; did you mean 'components'"),
