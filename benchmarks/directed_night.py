@@ -31,6 +31,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.report.columns import grid
 from assay.stats.fit import Contrast
+from assay.workload.together import names_at_once
 
 DISKS, AMONG_THREE, ALONE, DIRECTED = "disks", "ssd-among-three", "ssd-alone", "directed"
 WAYS = (DISKS, AMONG_THREE, ALONE, DIRECTED)
@@ -61,7 +62,7 @@ class Batch(NamedTuple):
     bytes: Mapping[str, float]
     """What was written to local directories, by medium."""
     outcomes: Mapping[str, int]
-    """Tasks of MapReduce, and containers of other engines, by what came of their tier."""
+    """Tasks of MapReduce, and containers of other engines, of the job that is to have the SSD, by what came of it."""
     ssd_bytes: int
     """The size of all nodes' SSDs; 0 without any."""
 
@@ -76,10 +77,16 @@ def batches(records: Iterable[Record]) -> list[Batch]:
         ran_s = next((step.seconds for step in record.steps if step.name == "run"), None)
         if ran_s is None:
             continue
-        wrong = [verdict for verdict in record.verdicts if verdict.outcome is Outcome.FAIL]
+        parts = trial.workload.together
+        names = names_at_once([part.name for part in parts])
+        to_ssd = {name for name, part in zip(names, parts, strict=True) if part.intermediate == SSD}
+        wrong = [
+            verdict for verdict in record.verdicts if verdict.outcome is Outcome.FAIL and _job(verdict.check) in names
+        ]
         outcomes: Counter[str] = Counter()
         for job in record.jobs:
-            outcomes.update(job.counters.get("AssayDirect", {}))
+            if _job(job.name) in to_ssd:
+                outcomes.update(job.counters.get("AssayDirect", {}))
         landings = {(landed.role, landed.when): landed for landed in record.landed}
         written = landings.get((INTERMEDIATE, "run"))
         sizes = [(medium.model_extra or {}).get("size_bytes") or 0 for medium in trial.media if medium.name == SSD]

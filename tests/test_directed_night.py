@@ -11,7 +11,7 @@ from tests.builders import a_job, a_record, a_trial
 
 ENGINES = ("mapreduce", "tez", "spark")
 SECONDS = {"disks": 100, "ssd-among-three": 95, "ssd-alone": 80, "directed": 70}
-MIX = WorkloadSpec(name="mix", together=(WorkloadSpec(name="terasort"), WorkloadSpec(name="sort")))
+MIX = WorkloadSpec(name="mix", together=(WorkloadSpec(name="terasort", intermediate="ssd"), WorkloadSpec(name="sort")))
 SHARES = {"disks": {"hdd1": 1.0}, "directed": {"hdd1": 0.75, "ssd": 0.25}}
 MB = 10**6
 
@@ -30,7 +30,7 @@ def a_night(seconds=SECONDS, spread=2):
             jobs = tuple(a_job(f"{name}: {name}", took_s - at) for at, name in enumerate(("terasort", "sort")))
             if way == "directed":
                 counters = {"AssayDirect": {"DIRECTED": 3, "OVERFLOW_FULL": 1}}
-                jobs = (jobs[0].model_copy(update={"counters": counters}), jobs[1])
+                jobs = tuple(job.model_copy(update={"counters": counters}) for job in jobs)
             landed = Landed(role="intermediate", when="run", bytes=100 * MB, shares=SHARES.get(way, {"ssd": 1.0}))
             verdicts = tuple(verdict(f"{name}: sorted", passed=True, detail="") for name in ("terasort", "sort"))
             records.append(

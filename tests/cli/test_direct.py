@@ -28,6 +28,7 @@ case "$*" in
   "fs -cat "*) cat "$STORE/jar" ;;
   "fs -mkdir "*) ;;
   "fs -put "*) cat >"$STORE/jar" ;;
+  "fs -chmod a+r "*) ;;
   "fs -rm "*) rm "$STORE/jar" ;;
   *-listPolicies) echo "BlockStoragePolicy{HOT:7, x}"; echo "BlockStoragePolicy{ALL_SSD:12, x}" ;;
   *"-getStoragePolicy -path /data/clicks")
@@ -91,6 +92,13 @@ def test_a_small_ssd_holds_no_large_job(site):
     text = " ".join(plan(site, "--ssd-size", "1GB").split())
     assert text.startswith("No job is directed: ")
     assert "Not directed: nightly sort: too large: " in text
+
+
+def test_a_plan_with_policies_of_somebody_is_kept(site, tmp_path):
+    (tmp_path / "direct-plan.yaml").write_text(PLAN)
+    with pytest.raises(BadInputError, match="is a plan with policies that somebody filled in"):
+        plan(site, "--ssd-size", "400GB")
+    assert (tmp_path / "direct-plan.yaml").read_text() == PLAN
 
 
 def test_the_json_has_all_jobs(site):

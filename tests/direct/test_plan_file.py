@@ -102,6 +102,7 @@ def test_places_of_any_file_system_are_taken(place):
         ("- a\n", "is no plan; write one with `assay direct plan"),
         ("tier: ssd\njar: /a.jar\njobs: {}\npolicy: {}\n", "policy"),
         ("tier: ssd\njar: /a.jar\njobs: {}\npolicies: {clicks: ALL_SSD}\n", "policies name 'clicks'"),
+        ("tier: ssd\njar: /a.jar\njobs: {}\npolicies: {/d: ALL_SSD, /d/e: HOT}\n", "/d/e and /d, in which it lies"),
         ("tier: ssd\njar: a.jar\njobs: {}\n", "'a.jar' is no place"),
     ],
 )

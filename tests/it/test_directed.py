@@ -195,7 +195,7 @@ def test_all_intermediate_data_lie_in_the_tier_that_the_job_names(tiered, tier, 
 
 
 def test_a_tier_that_is_filled_beyond_the_limit_is_left_to_others(tiered):
-    done = tiered.sort(tiered.properties(full="0"))
+    done = tiered.sort(tiered.properties(full="1.0", **{"task.bytes": 2 * SSD_MIB << 20}))
     assert done.outcomes == {"OVERFLOW_FULL": MAPS + REDUCES}
     assert done.bytes["ssd"] == 0
     assert done.bytes["disk"] > 100 * ROWS

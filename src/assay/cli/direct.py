@@ -91,6 +91,10 @@ def plan(
     check_jar(jar)
     if not out.parent.is_dir():
         raise BadInputError(f"--out {out} can't be written: there is no folder {out.parent}; make it, or name another")
+    if out.exists() and read_plan(out).policies:
+        raise BadInputError(
+            f"--out {out} is a plan with policies that somebody filled in; name another file, or move that one"
+        )
     profiles = find_installation().profiles
     kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
     if len(kinds) > 1:
@@ -260,6 +264,8 @@ def undo(cluster: Path | None, journal: Path, *, yes: bool) -> int:
         return 0
     for subject, state in states(steps, clients):
         print_line(console, f"{subject}: {state}{', would be taken back' if state is State.APPLIED else ''}")
+    if steps.jar is not None:
+        print_text(console, "Jobs that still name the jar then fail: take their properties away first.")
     print_line(console, "Nothing was changed; --yes does this.")
     return 0
 

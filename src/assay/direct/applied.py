@@ -128,6 +128,7 @@ def apply_steps(journal: Journal, file: Path, jar: Path, clients: Clients) -> No
     replace_text(file, json_text(journal.model_dump(mode="json"), indent=1) + "\n")
     if journal.jar is not None:
         clients.files.put(jar, journal.jar.path)
+        clients.files.let_all_read(journal.jar.path)
     for step in journal.policies:
         clients.policies.set(step.path, step.policy)
 

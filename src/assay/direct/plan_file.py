@@ -19,14 +19,14 @@ from assay.model.errors import BadInputError
 from assay.model.naming import bytes_text
 from assay.report.words import significant_text
 
-_TAGGED = re.compile(r"\[(\w+)\](/[^,\[\]\s]*)")
-_TIER = re.compile(r"\w+")
+_TAGGED = re.compile(r"\[([A-Za-z0-9_]+)\](/[^,\[\]\s]*)")
+_TIER = re.compile(r"[A-Za-z0-9_]+")
 
 
 class PlanFile(Frozen):
     """What a plan's file says. `jar` is where the cluster's file system has, or gets, the jar `assay-direct`."""
 
-    tier: Annotated[str, Field(pattern=r"^\w+$")]
+    tier: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
     jar: str
     jobs: Mapping[str, Mapping[str, str]]
     others: Mapping[str, Mapping[str, str]] = {}
@@ -120,5 +120,11 @@ def read_plan(file: Path) -> PlanFile:
     for path in plan.policies:
         if not path.startswith("/"):
             raise BadInputError(f"{file}: policies name {path!r}; write absolute paths, such as /data/clicks")
+        above = [other for other in plan.policies if path.startswith(f"{other.rstrip('/')}/") and path != other]
+        if above:
+            raise BadInputError(
+                f"{file}: policies name {path} and {above[0]}, in which it lies: `undo` could not tell whose policy it "
+                "has; leave one of the two out"
+            )
     check_jar(plan.jar)
     return plan

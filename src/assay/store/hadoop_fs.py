@@ -79,6 +79,10 @@ class HadoopFs(Store):
         with source.open("rb") as content:
             self._run("-put", "-", path, content=content)
 
+    def let_all_read(self, path: str) -> None:
+        """Let every user read a file, whatever the client's umask is."""
+        self._run("-chmod", "a+r", literal(path))
+
     def lines(self, path: str) -> Iterator[bytes]:
         """Yield the lines of all files but hidden ones."""
         return self.lines_matching(f"{literal(path)}/[^_.]*")

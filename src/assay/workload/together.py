@@ -67,7 +67,7 @@ class _Named:
         self._progress.detail(f"{self._name}: {text}")
 
 
-def _names(workloads: Sequence[str]) -> list[str]:
+def names_at_once(workloads: Sequence[str]) -> list[str]:
     """A name for each: `word-count`, and `terasort 1` and `terasort 2` where there are several."""
     return [
         f"{name} {workloads[: place + 1].count(name)}" if workloads.count(name) > 1 else name
@@ -75,17 +75,12 @@ def _names(workloads: Sequence[str]) -> list[str]:
     ]
 
 
-def _reason(error: BaseException) -> str:
-    """Why one failed, as a trial tells it."""
-    return str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-
-
 class Together:
     """Workloads that share a base and start at once; jobs, results and verdicts have each one's name before theirs."""
 
     def __init__(self, spec: WorkloadSpec, base: str, parts: Sequence[Workload]) -> None:
         self.spec, self.base = spec, base
-        self._parts, self._names = parts, _names([part.spec.name for part in parts])
+        self._parts, self._names = parts, names_at_once([part.spec.name for part in parts])
         self._reports: Sequence[LaunchReport | str] = ()
         self.input: Input = _Inputs([part.input for part in parts])
 
@@ -124,7 +119,7 @@ class Together:
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """All at once. One that fails leaves the others to their ends, and is then told by `verify`.
 
-        Raises AssayError where all fail. When the run is interrupted, all are ended.
+        Raises AssayError where all fail, and what is no failure of a job. When the run is interrupted, all are ended.
         """
         with ThreadPoolExecutor(len(self._parts)) as threads:
             running = [
@@ -133,11 +128,14 @@ class Together:
             ]
             try:
                 wait(running)
+                for error in (future.exception() for future in running):
+                    if error is not None and not isinstance(error, AssayError):
+                        raise error
             except BaseException:
                 if isinstance(engine, Ending):
                     engine.end()
                 raise
-        self._reports = [_reason(error) if (error := future.exception()) else future.result() for future in running]
+        self._reports = [str(error) if (error := future.exception()) else future.result() for future in running]
         if all(isinstance(report, str) for report in self._reports):
             raise AssayError("; ".join(dict.fromkeys(map(str, self._reports))))
         return self._report(self._reports)

@@ -16,6 +16,9 @@ final class Direct {
   /** Of the task alone: YARN's child and a task in the application master have a copy each. */
   static final String LOCAL_DIRECTORIES = "mapreduce.cluster.local.dir";
 
+  /** Attempts of the nth application master are numbered from (n - 1) times this (TaskImpl). */
+  private static final int ATTEMPTS_OF_A_MASTER = 1000;
+
   private static final Logger LOG = LoggerFactory.getLogger(Direct.class);
 
   private Direct() {}
@@ -23,8 +26,8 @@ final class Direct {
   /**
    * Narrows the local directories of a task to those of its job's tier, and counts the outcome.
    *
-   * <p>Only first attempts are directed, so that what a full or broken tier ends is tried again on
-   * other directories. Fails for nothing.
+   * <p>Later attempts leave a tier that has less room than the others, so that what a full or
+   * broken one ends is tried again elsewhere. Fails for nothing of its own.
    */
   static void narrow(JobConf conf, TaskAttemptID attempt, Reporter reporter) {
     String tier = conf.getTrimmed(TIER, "");
@@ -32,7 +35,8 @@ final class Direct {
     if (tier.isEmpty() || given.length == 0) {
       return;
     }
-    Tiers.Choice choice = Tiers.choose(conf, tier, given, attempt.getId() == 0);
+    Tiers.Choice choice =
+        Tiers.choose(conf, tier, given, attempt.getId() % ATTEMPTS_OF_A_MASTER == 0);
     conf.setStrings(LOCAL_DIRECTORIES, choice.directories.toArray(new String[0]));
     LOG.info("{} of {}: {}", choice.outcome, attempt, choice.directories);
     try {

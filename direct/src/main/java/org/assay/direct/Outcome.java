@@ -12,6 +12,6 @@ enum Outcome {
   OVERFLOW_UNTAGGED,
   /** The node's tags cannot be read. */
   OVERFLOW_BAD_TAGS,
-  /** An earlier attempt of the task ended: whatever ended it, the tier is left to others. */
+  /** An earlier attempt of the task ended, whatever ended it, and other tiers have more room. */
   OVERFLOW_RETRIED
 }

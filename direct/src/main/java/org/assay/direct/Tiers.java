@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
@@ -57,12 +58,23 @@ final class Tiers {
 
   /**
    * Chooses among the directories that a container was given, which lie below those of the
-   * NodeManager: those of the tier that have room for a task. Where none has, those of all other
-   * tiers; where there are no others, all. Fails for nothing.
+   * NodeManager: those of the tier that have room for a task. Where none has, those others that
+   * have room; where there are no such, all. A later attempt leaves its tier where more is free in
+   * the others, so that what a small tier ended goes to large disks, and never the other way round.
+   * Fails for nothing.
    */
   static Choice choose(Configuration conf, String tier, String[] given, boolean first) {
+    return choose(conf, tier, given, first, Tiers::freeBytes);
+  }
+
+  static Choice choose(
+      Configuration conf,
+      String tier,
+      String[] given,
+      boolean first,
+      ToLongFunction<List<String>> free) {
     try {
-      return choose(conf, tier, given, first, read(conf));
+      return choose(conf, tier, given, first, read(conf), free);
     } catch (IOException | RuntimeException e) {
       LOG.warn("No tier is chosen: {}", e.toString());
       return new Choice(Outcome.OVERFLOW_BAD_TAGS, Arrays.asList(given));
@@ -70,7 +82,12 @@ final class Tiers {
   }
 
   private static Choice choose(
-      Configuration conf, String tier, String[] given, boolean first, Map<Path, String> tags) {
+      Configuration conf,
+      String tier,
+      String[] given,
+      boolean first,
+      Map<Path, String> tags,
+      ToLongFunction<List<String>> free) {
     String wanted = tier.toUpperCase(Locale.ROOT);
     List<String> usable = new ArrayList<>();
     List<String> others = new ArrayList<>();
@@ -78,20 +95,23 @@ final class Tiers {
         tags.containsValue(wanted) ? Outcome.OVERFLOW_MISSING : Outcome.OVERFLOW_UNTAGGED;
     for (String directory : given) {
       Path root = rootOf(directory, tags.keySet());
-      if (root == null || !tags.get(root).equals(wanted)) {
+      if (root == null) {
         others.add(directory);
         continue;
       }
-      outcome =
-          first ? stateOf(root.toFile(), new File(directory), conf) : Outcome.OVERFLOW_RETRIED;
-      if (outcome == Outcome.DIRECTED) {
-        usable.add(directory);
+      Outcome state = stateOf(root.toFile(), new File(directory), conf);
+      boolean inTier = tags.get(root).equals(wanted);
+      outcome = inTier ? state : outcome;
+      if (state == Outcome.DIRECTED) {
+        (inTier ? usable : others).add(directory);
       }
     }
-    if (!usable.isEmpty()) {
+    if (!usable.isEmpty() && (first || free.applyAsLong(usable) >= free.applyAsLong(others))) {
       return new Choice(Outcome.DIRECTED, usable);
     }
-    return new Choice(outcome, others.isEmpty() ? Arrays.asList(given) : others);
+    return new Choice(
+        usable.isEmpty() ? outcome : Outcome.OVERFLOW_RETRIED,
+        others.isEmpty() ? Arrays.asList(given) : others);
   }
 
   /** The tags by directory; none where the node has none. Throws for what is not a tag. */
@@ -125,6 +145,19 @@ final class Tiers {
       }
     }
     return innermost;
+  }
+
+  /** The largest alone: directories that share a file system share what is free. */
+  private static long freeBytes(List<String> directories) {
+    long most = 0;
+    for (String directory : directories) {
+      File place = new File(directory);
+      while (place != null && !place.exists()) {
+        place = place.getParentFile();
+      }
+      most = Math.max(most, place == null ? 0 : place.getUsableSpace());
+    }
+    return most;
   }
 
   /** A container's own directory may be made later; its NodeManager's is there before. */

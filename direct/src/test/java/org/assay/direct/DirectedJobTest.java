@@ -100,6 +100,7 @@ class DirectedJobTest {
   @Test
   void fullTierIsLeftToOthersAndTheJobSucceeds() throws Exception {
     conf.set(Direct.TIER, "ssd");
+    conf.set(Tiers.DIRECTORIES, "[SSD]" + folder.resolve("ssd"));
     conf.set(Tiers.FULL, "0");
     Job job = run();
     assertEquals(2, count(job, Outcome.OVERFLOW_FULL));

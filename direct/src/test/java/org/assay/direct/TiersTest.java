@@ -94,6 +94,7 @@ class TiersTest {
 
   @Test
   void fullTierOverflows() {
+    conf.set(Tiers.DIRECTORIES, tags("[SSD]ssd"));
     conf.set(Tiers.FULL, "0");
     conf.unset(Tiers.TASK_BYTES);
     check(Outcome.OVERFLOW_FULL, Arrays.asList("d1", "d2"), choose("ssd"));
@@ -101,6 +102,7 @@ class TiersTest {
 
   @Test
   void taskThatDoesNotFitOverflows() {
+    conf.set(Tiers.DIRECTORIES, tags("[SSD]ssd"));
     conf.setLong(Tiers.TASK_BYTES, Long.MAX_VALUE / 2);
     check(Outcome.OVERFLOW_FULL, Arrays.asList("d1", "d2"), choose("ssd"));
   }
@@ -131,15 +133,34 @@ class TiersTest {
   }
 
   @Test
-  void laterAttemptsGoElsewhere() {
-    Tiers.Choice choice = Tiers.choose(conf, "ssd", given("d1", "ssd", "d2"), false);
+  void laterAttemptsGoWhereMoreIsFree() {
+    Tiers.Choice choice = again("ssd", Collections.singletonList("ssd"));
     check(Outcome.OVERFLOW_RETRIED, Arrays.asList("d1", "d2"), choice);
+    check(
+        Outcome.DIRECTED,
+        Arrays.asList("d1", "d2"),
+        again("disk", Collections.singletonList("ssd")));
+  }
+
+  /** A later attempt, where a tier has little room and all others much. */
+  private Tiers.Choice again(String tier, List<String> small) {
+    List<String> directories = Arrays.asList(given(small.toArray(new String[0])));
+    return Tiers.choose(
+        conf, tier, given("d1", "ssd", "d2"), false, all -> directories.equals(all) ? 1 : 1000);
+  }
+
+  @Test
+  void fullTierIsNotLeftForAnotherFullOne() {
+    conf.set(Tiers.FULL, "0");
+    conf.unset(Tiers.TASK_BYTES);
+    conf.set(Tiers.DIRECTORIES, tags("[SSD]ssd", "[DISK]d1", "[DISK]d2"));
+    check(Outcome.OVERFLOW_FULL, Arrays.asList("d1", "ssd", "d2"), choose("disk"));
   }
 
   @Test
   void whereThereAreNoOthersAllAreKept() {
     Tiers.Choice choice = Tiers.choose(conf, "ssd", given("ssd"), false);
-    check(Outcome.OVERFLOW_RETRIED, Collections.singletonList("ssd"), choice);
+    check(Outcome.DIRECTED, Collections.singletonList("ssd"), choice);
   }
 
   @Test
