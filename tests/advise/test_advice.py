@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.advise.advice import Comparison, Payback, first_of, least_share
+from assay.advise.advice import Comparison, Payback, beaten_by, first_of, least_share
 from assay.advise.alternatives import Directed, Purchase, alternatives
 from assay.advise.sizes import sizes
 from assay.cli.context import find_installation
@@ -35,10 +35,25 @@ def row(name, price=None, likely=None, verdict=Payback.NOT_KNOWN, most=10.0, **m
         ([row("a", 1000, 5), row("b", 100, 4, unknown="nobody measured it")], "a"),
         ([row("a", None, 5, Payback.NO_PRICE), row("b", None, 6, Payback.NO_PRICE)], "b"),
         ([row("a", None, None, most=5), row("b", None, None, most=6)], "b"),
+        ([row("a", 6000, 40, Payback.PAYS), row("b", 72_000, 41, Payback.PAYS), row("c", None, 9, Payback.NO_PRICE)], "a"),
+        ([row("a", 6000, 40), row("b", 72_000, 41), row("c", None, 9, Payback.NO_PRICE)], "a"),
+        ([row("a", 6000, 40), row("b", 72_000, 41), row("c", None, 50, Payback.NO_PRICE)], "c"),
     ],
 )  # fmt: skip
 def test_what_pays_comes_first_by_its_hours_for_money_then_what_costs_nothing_to_try(rows, first):
     assert rows[first_of(rows)].name == first
+
+
+@pytest.mark.parametrize(
+    ("cheap", "beats"),
+    [
+        (row("cheap", 10, 5), True), (row("cheap", 10, 5, Payback.NO_ROOM), False),
+        (row("cheap", 10, 0, Payback.DOES_NOT_PAY, most=0.0), False), (row("cheap", 200, 5), False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("likely", [0, 4])
+def test_what_has_no_room_or_does_not_pay_beats_nothing(cheap, beats, likely):
+    assert beaten_by(row("dear", 100, likely), [cheap]) == ("cheap" if beats else "")
 
 
 def test_nothing_is_first_where_nothing_pays():

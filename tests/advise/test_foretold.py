@@ -5,6 +5,7 @@ import json
 import pytest
 
 from assay.advise.advice import ADVICE_VERSION, Advice, DirectedJobs, Payback
+from assay.advise.alternatives import LOCAL_ON_SSD, ONE_MORE_DISK
 from assay.advise.foretold import Within, foretold, foretold_lines, read_advice
 from assay.advise.saving import JobSaving
 from assay.advise.sizes import Sizes
@@ -24,7 +25,7 @@ def saving(job, likely, low, high):
 
 
 def advice(*jobs, **more):
-    rows = (row("cheap", 0), row("ssd", 1000, 5, Payback.PAYS, jobs=jobs))
+    rows = (row("cheap", 0), row("ssd", 1000, 5, Payback.PAYS, jobs=jobs, kinds=(LOCAL_ON_SSD,)))
     return Advice(**{
         "first": 1, "alternatives": rows, "nodes": 2, "nights": 7, "month_hours": 30, "uncounted_hours": 0,
         "night_unknown": 0, "worth": 0.1, "no_gain": {}, "assumed": (), "move": None,
@@ -90,14 +91,35 @@ def test_sums_are_of_the_time_of_jobs_that_are_in_both():
 
 def test_another_alternative_is_named_by_its_name_or_kind():
     jobs = (saving("sort", 0.3, 0.2, 0.4),)
-    alternatives = (row("one", kinds=("first-kind",), jobs=jobs), row("two", 1000, 5))
+    alternatives = (row("one", kinds=(ONE_MORE_DISK,), jobs=jobs), row("two", 1000, 5))
     named = advice(first=None, alternatives=alternatives)
-    for done in ("one", "first-kind"):
+    for done in ("one", ONE_MORE_DISK):
         assert foretold(named, done, change_of(seen("sort", 0.2, 0.1, 0.3))).alternative == "one"
     with pytest.raises(BadInputError, match="--done 'thre' is no alternative of --advised; "):
         foretold(named, "thre", change_of())
     with pytest.raises(BadInputError, match="--advised advises no change; say with --done"):
         foretold(named, None, change_of())
+
+
+@pytest.mark.parametrize(
+    ("first", "done", "said"), [(0, None, "what --advised has first, cheap,"), (1, "cheap", "--done 'cheap'")]
+)
+def test_what_changes_no_drives_is_refused(first, done, said):
+    with pytest.raises(BadInputError, match=f"{said} changes no drives: .* were put in: {LOCAL_ON_SSD}"):
+        foretold(advice(saving("sort", 0.3, 0.2, 0.4), first=first), done, change_of(seen("sort", 0.2, 0.1, 0.3)))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "within", "said"),
+    [
+        (0.45, 0.55, Within.NO, "outside the interval."),
+        (0.35, 0.65, Within.NOT_KNOWN, "outside the interval, into which its own reaches: not known"),
+    ],
+)
+def test_of_all_jobs_a_saving_is_outside_where_its_own_interval_is(low, high, within, said):
+    told = foretold(advice(saving("sort", 0.3, 0.2, 0.4)), None, change_of(seen("sort", 0.5, low, high)))
+    assert told.within is within
+    assert said in " ".join(" ".join(foretold_lines(told, 100, None)).split())
 
 
 def test_jobs_that_do_not_occur_are_refused():

@@ -170,6 +170,14 @@ def test_one_more_node_saves_its_share_at_most_and_was_never_measured():
     assert likely.unlike
 
 
+def test_one_more_node_can_halve_a_stage_of_one_task_more_than_slots():
+    run = run_of(SITES["page cache"], maps=121, slots=120, nodes=4, reduces=0)
+    (stage,) = run.job.stages
+    assert (stage.whole.tasks, stage.peak) == (121, 120)
+    changed, _ = after("one-more-node", run, SITES["page cache"], nodes=4)
+    assert changed.most_s == pytest.approx(run.job.tasks_s / 5 + (1 / 2 - 1 / 5) * stage.elapsed_ms / 1000)
+
+
 def test_what_is_unlike_all_measured_jobs_has_all_that_is_possible_as_its_interval():
     site = DriveSite(drives_by_role("12xhdd", PROFILES))
     run = run_of(site)
@@ -192,3 +200,7 @@ def test_a_node_without_a_free_slot_has_no_room():
     assert not room["local-directories-on-ssd"]
     assert not room["one-more-disk"]
     assert room["data-on-ssd"]
+    many = BUY._replace(ssd=SSD._replace(number=3))
+    for slots, fits in ((2, False), (3, True)):
+        rooms = {of.kinds[0]: of.has_room for of in alternatives(DriveSite(DISKS), 2, many._replace(slots=slots))}
+        assert rooms["data-on-ssd"] == fits

@@ -10,9 +10,11 @@ from click import BadParameter
 from click.testing import CliRunner
 
 from assay.cli import cli
+from assay.cli.advise import of_histories
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
 from assay.report.words import significant_text
+from tests.advise.test_saving import SITES, run_of
 
 GIB = 1 << 30
 DAY_MS = 86_400_000
@@ -60,6 +62,8 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert ". All of the interval is above 0. " in flat
     assert "Beaten: 128.0 GiB more memory a node, by larger sort buffers, fewer spills." in flat
     assert "extrapolated from 2 nights" in flat
+    assert "The cluster has 2 nodes, as histories name (--nodes)." in flat
+    assert "as histories name" not in advise("--history", site, "--drives", "1xhdd", "--nodes", "2", *PRICES)
     assert "SSDs for local directories need " in flat
     assert "The answer flips at a unit price of " in flat
     assert "these jobs save most: nightly sort " in flat
@@ -170,6 +174,12 @@ def test_without_prices_hours_alone_are_compared(site):
     assert "The answer flips" not in text
 
 
+def test_nodes_that_a_history_server_samples_may_be_more():
+    job = run_of(SITES["counters"]).job
+    assert of_histories([job], 2) == ". The cluster has 2 nodes, as histories name (--nodes)"
+    assert ", and may have more: " in of_histories([job, job._replace(nodes_are_sampled=True)], 2)
+
+
 def test_one_night_is_a_doubt(site):
     one = site.parent / "one"
     one.mkdir()
@@ -260,11 +270,12 @@ def test_the_time_of_jobs_that_always_failed_is_open_and_counts_towards_the_thre
     words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
     before = as_json(*words)
     assert before["uncounted_hours"] == 0
-    write_history(site, MadeJob(number=8, name="export", state="FAILED"))
+    write_history(site, MadeJob(number=8, name="export", state="FAILED", map_output_bytes=GIB))
     after = as_json(*words)
     added = after["uncounted_hours"]
     assert added > 0
     assert after["month_hours"] == pytest.approx(before["month_hours"] + added)
+    assert after["sizes"]["written_a_day_bytes"] > before["sizes"]["written_a_day_bytes"]
     rows = [{row["kinds"][0]: row for row in answer["alternatives"]} for answer in (before, after)]
     old, new = (of["local-directories-on-ssd"] for of in rows)
     assert new["most_hours"] == pytest.approx(old["most_hours"] + added)

@@ -7,6 +7,7 @@ s / (1 - s) = price for each node / price of a node: so much more would as many 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple
 
 from assay.advise.alternatives import (
@@ -182,7 +183,7 @@ def advise(
     uncounted_s = _uncounted_s(jobs)
     hours = to_hours * (sum(run.job.ran_s for run in bounded) + uncounted_s)
     batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(answer.rows) + uncounted_s))
-    of_ssds = sizes([run.job for run in bounded], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day)
+    of_ssds = sizes([job for job in jobs if job.stages], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day)
     directed = _directed(runs, site, site.purchase.small_ssd_bytes or _SMALL_SHARE * of_ssds.needed_bytes)
     compared = [
         _compared(alternative, site, batch)
@@ -190,7 +191,7 @@ def advise(
             site.drives, site.nodes, site.purchase, Directed(directed.jobs, directed.ssd_bytes)
         )
     ]
-    rows = [row.model_copy(update={"beaten_by": _beaten_by(row, compared)}) for row in compared]
+    rows = [row.model_copy(update={"beaten_by": beaten_by(row, compared)}) for row in compared]
     all_ssds = next((row for row in rows if DATA_ON_SSD in row.kinds), None)
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
@@ -339,12 +340,14 @@ def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -
     return Payback.DOES_NOT_PAY if sums.high_hours < least_hours else Payback.NOT_KNOWN
 
 
-def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
+def beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
     """A cheaper alternative that is sure to save as much, or probably does where both are known; empty without one."""
     if row.price is None or not row.most_hours:
         return ""
     for other in others:
-        if other.price is None or other.price >= row.price or other.verdict is Payback.NO_ROOM:
+        if other.price is None or other.price >= row.price:
+            continue
+        if other.verdict in {Payback.NO_ROOM, Payback.DOES_NOT_PAY}:
             continue
         both_known = not (other.unknown or row.unknown)
         likely_hours = other.likely_hours or 0.0
@@ -356,21 +359,25 @@ def _beaten_by(row: Comparison, others: Sequence[Comparison]) -> str:
 def first_of(rows: Sequence[Comparison]) -> int | None:
     """The place of what to change first: what pays, by its hours for each 1,000; else what costs nothing to try.
 
-    What is known comes before guesses. Without prices it is what probably saves most. None where nothing pays.
+    What is known comes before guesses. Without prices it is what probably saves most. Prices are those of the rows
+    with the same verdict as that. None where nothing pays.
     """
     possible = [
         place for place, row in enumerate(rows)
         if row.verdict in {Payback.PAYS, Payback.NOT_KNOWN, Payback.NO_PRICE} and not row.beaten_by
     ]  # fmt: skip
-    have_prices = all(rows[place].price is not None for place in possible)
 
-    def rank(place: int) -> tuple[bool, bool, bool, float, float]:
+    def rank(place: int, *, by_price: bool = False) -> tuple[bool, bool, bool, float, float]:
         row = rows[place]
-        money = row.price if have_prices and row.price else 1.0
+        money = row.price if by_price and row.price else 1.0
         hours = (row.likely_hours or 0.0) / money, row.most_hours / money
         return row.verdict is Payback.PAYS, row.price == 0, not row.unknown, *hours
 
-    return max(possible, key=rank, default=None)
+    first = max(possible, key=rank, default=None)
+    alike = [place for place in possible if first is not None and rows[place].verdict is rows[first].verdict]
+    if any(rows[place].price is None for place in alike):
+        return first
+    return max(alike, key=partial(rank, by_price=True), default=None)
 
 
 def _no_gain(rows: Sequence[JobRow]) -> dict[str, int]:

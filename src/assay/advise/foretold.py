@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.advise.advice import ADVICE_VERSION, Advice, Comparison
+from assay.advise.alternatives import OF_DRIVES
 from assay.advise.saving import JobSaving
 from assay.host.files import read_bytes
 from assay.model.base import Frozen
@@ -28,6 +29,12 @@ class Within(StrEnum):
     YES = "yes"
     NO = "no"
     NOT_KNOWN = "not known"
+
+
+_PLACES = {
+    Within.YES: "within the interval", Within.NO: "outside the interval",
+    Within.NOT_KNOWN: "outside the interval, into which its own reaches: not known whether the advice was right",
+}  # fmt: skip
 
 
 class ForetoldJob(Frozen):
@@ -88,7 +95,7 @@ def read_advice(file: Path) -> Advice:
 def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> ForetoldChange:
     """What was foretold of the alternative that was done, by its name or kind, else of the first, beside what was seen.
 
-    Raises BadInputError where there is no such alternative, or none of its jobs was compared.
+    Raises BadInputError where there is no such alternative, or it changes no drives, or none of its jobs was compared.
     """
     row = _alternative(advice, done)
     compared = {of.job: (of.seconds, of.change) for of in change.jobs if not of.control and of.change}
@@ -100,13 +107,15 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
             f"({first_few(list(saved)) or 'it foretells none'}); name advice on the jobs of these histories, or with "
             "--done another alternative"
         )
-    low_s, likely_s, high_s, seen_s = (
+    low_s, likely_s, high_s, seen_s, seen_low_s, seen_high_s = (
         sum(of.seconds * share for of, share in zip(jobs, shares, strict=True))
-        for shares in zip(*((of.low, of.likely or 0.0, of.high, of.seen) for of in jobs), strict=True)
+        for shares in zip(
+            *((of.low, of.likely or 0.0, of.high, of.seen, of.seen_low, of.seen_high) for of in jobs), strict=True
+        )
     )
     return ForetoldChange(
         alternative=row.name, seconds=sum(of.seconds for of in jobs), likely_s=likely_s, low_s=low_s, high_s=high_s,
-        seen_s=seen_s, within=Within.YES if low_s <= seen_s <= high_s else Within.NO, jobs=tuple(jobs),
+        seen_s=seen_s, within=_within((low_s, high_s), seen_s, (seen_low_s, seen_high_s)), jobs=tuple(jobs),
         remarks=tuple(_remarks(set(saved), set(compared))),
     )  # fmt: skip
 
@@ -114,25 +123,37 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
 def _alternative(advice: Advice, done: str | None) -> Comparison:
     if done is None and advice.first is None:
         raise BadInputError("--advised advises no change; say with --done which of its alternatives was done")
-    if done is None:
-        return advice.alternatives[advice.first or 0]
     row = next((of for of in advice.alternatives if done in {of.name, *of.kinds}), None)
+    if done is None and advice.first is not None:
+        row = advice.alternatives[advice.first]
+    of_drives = [kind for of in advice.alternatives for kind in of.kinds if kind in OF_DRIVES]
     if row is None:
-        kinds = [kind for of in advice.alternatives for kind in of.kinds]
-        raise BadInputError(f"--done {done!r} is no alternative of --advised; {nearest(done, kinds)}")
+        raise BadInputError(f"--done {done!r} is no alternative of --advised; {nearest(str(done), of_drives)}")
+    if not OF_DRIVES.intersection(row.kinds):
+        refused = f"--done {done!r}" if done else f"what --advised has first, {row.name},"
+        raise BadInputError(
+            f"{refused} changes no drives: jobs with other settings are not compared, and memory or nodes touch the "
+            f"controls, too; name with --done which drives were put in: {', '.join(of_drives) or 'it compares none'}"
+        )
     return row
 
 
 def _job(saved: JobSaving, seconds: float, seen: Ratio) -> ForetoldJob:
     low, high = saved.low_hours / saved.hours, saved.high_hours / saved.hours
     seen_low, share, seen_high = 1 - seen.interval.high, 1 - seen.ratio, 1 - seen.interval.low
-    apart = seen_high < low or high < seen_low
     return ForetoldJob(
         job=saved.job, seconds=seconds,
         likely=None if saved.likely_hours is None else saved.likely_hours / saved.hours, low=low, high=high, seen=share,
         seen_low=seen_low, seen_high=seen_high,
-        within=Within.YES if low <= share <= high else Within.NO if apart else Within.NOT_KNOWN,
+        within=_within((low, high), share, (seen_low, seen_high)),
     )  # fmt: skip
+
+
+def _within(foretold_interval: tuple[float, float], seen: float, seen_interval: tuple[float, float]) -> Within:
+    (low, high), (seen_low, seen_high) = foretold_interval, seen_interval
+    if low <= seen <= high:
+        return Within.YES
+    return Within.NO if seen_high < low or high < seen_low else Within.NOT_KNOWN
 
 
 def _remarks(saved: set[str], compared: set[str]) -> Iterator[str]:
@@ -148,11 +169,10 @@ def _remarks(saved: set[str], compared: set[str]) -> Iterator[str]:
 def foretold_lines(change: ForetoldChange, width: int, most: int | None) -> Iterator[str]:
     """What was foretold beside what was seen: of all jobs, and of the first of them."""
     low, high = percent(change.low_s / change.seconds), percent(change.high_s / change.seconds)
-    within = "within" if change.within is Within.YES else "outside"
     yield (
         f"Advice had foretold of {change.alternative}: {about_text(change.likely_s)} less a night, "
         f"{percent(change.likely_s / change.seconds)} of {len(change.jobs)} jobs' time ({low} to {high}). Seen: "
-        f"{percent(change.seen_s / change.seconds)}, {within} the interval."
+        f"{percent(change.seen_s / change.seconds)}, {_PLACES[change.within]}."
     )
     yield from layout_table(_columns(change.jobs[:most]), width)
     yield from (f"{remark[:1].upper()}{remark[1:]}." for remark in change.remarks)

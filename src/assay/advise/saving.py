@@ -2,7 +2,8 @@
 
 Computing and the drives are the stations of a closed network (`stats.closed_network`), as in `triage.likely`. The share
 that a change has of what drives without delay save by that formula, it has of what these are likely to save by all
-evidence. The interval was fitted to drives without delay, and is carried over to other changes untested.
+evidence. The interval was fitted to drives without delay. Carried over to SSDs, it holds fewer than nine of ten savings
+of kept runs (`docs/how-to/what-an-ssd-competes-with.md`); for other changes it is untested.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -33,7 +33,7 @@ class Sizes(Frozen):
 
 
 def sizes(jobs: Sequence[PastJob], days: int, ssd: Drives, ssd_bytes: float, writes_a_day: float) -> Sizes:
-    """Of the jobs of so many days, for SSDs of that size each."""
+    """Of the jobs of so many days, failed ones too, for SSDs of that size each."""
     peak = peak_at_once(jobs)
     written = sum(
         use.moved for job in jobs for stage in job.stages for use in uses_of(job, stage)

@@ -115,7 +115,13 @@ def advise(
         raise BadInputError(
             "the histories do not tell what a change could save of any job; `assay triage` says what each of them lacks"
         )
-    advice = advise_for(jobs, site, answer, bounded, [*_assumed(site, profiles), *answer.summary.assumed])
+    advice = advise_for(
+        jobs,
+        site,
+        answer,
+        bounded,
+        [*_assumed(site, profiles, "" if nodes else of_histories(jobs, site.nodes)), *answer.summary.assumed],
+    )
     own_options = _typed({
         **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,
         "ssd_nodes": ssd_nodes, "small_ssd": small_ssd and f"{small_ssd >> 20}MiB",
@@ -168,6 +174,13 @@ def _nodes(jobs: Sequence[PastJob], said: int | None, with_ssds: int | None) -> 
     return number
 
 
+def of_histories(jobs: Sequence[PastJob], nodes: int) -> str:
+    """How many nodes the cluster is taken to have, where no option says it."""
+    sampled = any(job.nodes_are_sampled for job in jobs)
+    more = ", and may have more: of large jobs a history server told the nodes of a few tasks alone"
+    return f". The cluster has {nodes} nodes, as histories name (--nodes){more if sampled else ''}"
+
+
 def _check_slots(past: PastJobs, slots: int | None) -> None:
     """Raises BadInputError where a node has more drives than slots."""
     installed = sum(drives.number for drives in set(past.by_role.values()))
@@ -183,11 +196,12 @@ def _bytes(drives: Drives, profiles: Path) -> float:
     return find_profile(drives.profile, profiles).values.get("capacity_bytes", 0.0)
 
 
-def _assumed(site: Site, profiles: Path) -> Iterator[str]:
-    """What advice takes for granted."""
+def _assumed(site: Site, profiles: Path, of_nodes: str) -> Iterator[str]:
+    """What advice takes for granted, with a sentence on the number of nodes."""
     ssd, disk = site.purchase.ssd, site.drives.drives[ROLES[0]]
     number = max(ssd.number, disk.number)
+    all_disks = bytes_text(disk.number * _bytes(disk, profiles))
     yield (
-        f"an SSD is a {ssd.name} (--ssd names another). A node's SSDs for all data have "
-        f"{bytes_text(number * site.ssd_bytes)} in place of {bytes_text(disk.number * _bytes(disk, profiles))}"
+        f"an SSD is a {ssd.name} (--ssd). A node's SSDs for all data have "
+        f"{bytes_text(number * site.ssd_bytes)} in place of {all_disks}{of_nodes}"
     )

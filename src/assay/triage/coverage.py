@@ -46,8 +46,8 @@ def coverage_words(known: Coverage) -> str:
     if known.not_listed:
         count = "1 application" if known.not_listed == 1 else f"{known.not_listed:,} applications"
         forgotten = (
-            f". {count} of the histories {'is' if known.not_listed == 1 else 'are'} not in the list: a cluster "
-            "forgets its oldest applications, so these times are of the newest alone"
+            f". {count} of the histories {'is' if known.not_listed == 1 else 'are'} not in the list: a cluster may "
+            "have forgotten its oldest applications; these times do not count them"
         )
     if not known.core_s:
         return f"The cluster's list names no application of these days{forgotten}"
