@@ -240,9 +240,11 @@ def nights_of(answer: Triage) -> int:
 
 
 def _open_s(rows: Sequence[JobRow]) -> float:
-    """How long jobs took, or waited, of which runs count and no bound holds."""
-    not_known = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN]
-    return sum(row.ran_s if row.bound_s is None else row.polls_s for row in not_known)
+    """How long jobs took of which no bound holds, and how long all others waited, which no byte tells of.
+
+    It depends on no threshold: prices change which alternatives pay, and never what they save.
+    """
+    return sum(row.ran_s if row.bound_s is None else row.polls_s for row in rows)
 
 
 def _uncounted_s(jobs: Sequence[PastJob]) -> float:
