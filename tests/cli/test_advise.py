@@ -168,12 +168,15 @@ def test_what_saves_less_than_its_price_must_does_not_pay(site):
     assert advise("--history", light, "--drives", "1xhdd", *all_prices).startswith("Nothing pays: ")
 
 
-def test_prices_change_what_pays_and_not_what_is_saved(site):
+@pytest.mark.slow
+def test_prices_change_what_pays_and_not_what_is_saved(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     saved = []
-    for price in ("500", "3000", "1000000"):
-        answer = as_json("--history", site, "--drives", "1xhdd", "--ssd-price", price, "--node-price", "11000")
+    for price in ("500", "1800"):
+        cluster = ("--example", "--drives", "12xhdd", "--cores", "32", "--node-price", "11000")
+        answer = as_json(*cluster, "--ssd-price", price)
         saved.append({row["name"]: (row["likely_hours"], row["high_hours"]) for row in answer["alternatives"]})
-    assert saved[0] == saved[1] == saved[2]
+    assert saved[0] == saved[1]
 
 
 def test_without_prices_hours_alone_are_compared(site):
