@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.advise import few_jobs
 from assay.advise.sizes import FREE_SHARE, peak_at_once
-from assay.direct import choice as choices
 from assay.direct.choice import choose
 from assay.engine.past.formats import FORMS
 from assay.engine.past.job import Work
@@ -44,8 +44,8 @@ def named(run, name, peak, begins=0, hours=1, nodes=("a",), seconds=100.0, night
 @pytest.fixture
 def chosen(monkeypatch):
     """The choice for runs with room for 100 GB on each node."""
-    monkeypatch.setattr(choices, "on_ssd", lambda *_: None)
-    monkeypatch.setattr(choices, "likely_after", lambda run, *_: run.likely)
+    monkeypatch.setattr(few_jobs, "on_ssd", lambda *_: None)
+    monkeypatch.setattr(few_jobs, "likely_after", lambda run, *_: run.likely)
 
     def choose_of(runs, size=ROOMY):
         answer = triage([of.job for of in runs], SITE, 0.1, "", 0, (), bounded=runs)
@@ -127,8 +127,8 @@ sizes_and_savings = st.lists(st.tuples(st.integers(1, 120), st.integers(1, 1000)
 @given(given_jobs=sizes_and_savings)
 def test_what_was_taken_fits_and_saves_at_least_half_of_the_best_where_all_run_at_once(run, given_jobs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choices, "on_ssd", lambda *_: None)
-        patch.setattr(choices, "likely_after", lambda of, *_: of.likely)
+        patch.setattr(few_jobs, "on_ssd", lambda *_: None)
+        patch.setattr(few_jobs, "likely_after", lambda of, *_: of.likely)
         runs = [named(run, f"job {'abcdefg'[n]}", peak, seconds=saved) for n, (peak, saved) in enumerate(given_jobs)]
         answer = triage([of.job for of in runs], SITE, 0.1, "", 0, (), bounded=runs)
         rows = tuple(

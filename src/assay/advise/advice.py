@@ -14,15 +14,13 @@ from assay.advise.alternatives import (
     DATA_ON_SSD,
     DIRECTED_JOBS,
     INPUT,
-    INTERMEDIATE,
     ONE_MORE_NODE,
     Alternative,
     Directed,
     Purchase,
     alternatives,
-    on_ssd,
 )
-from assay.advise.few_jobs import Candidate, few_jobs, peak_of
+from assay.advise.few_jobs import candidate_of, few_jobs, peak_of, saved_on_ssd
 from assay.advise.mover import Move, move_of
 from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
 from assay.advise.sizes import FREE_SHARE, Sizes, sizes
@@ -32,7 +30,7 @@ from assay.report.words import significant_text
 from assay.triage.likely import Likely
 from assay.triage.names import run_name
 from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageVerdict
-from assay.triage.reasons import BoundedRun
+from assay.triage.reasons import BoundedRun, by_job
 from assay.triage.window import window_of
 
 ADVICE_VERSION = 1
@@ -207,14 +205,9 @@ def advise(
 def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> DirectedJobs:
     """Which jobs a small SSD would be for, by what it probably saves of each."""
     ssd = site.purchase.ssd._replace(number=1)
-    saved_s: dict[str, float] = {}
-    of_job: dict[str, list[PastJob]] = {}
-    for run in runs:
-        likely = likely_after(run, site.drives, on_ssd((INTERMEDIATE,), ssd, run, site.drives))
-        name = run_name(run.job)
-        saved_s[name] = saved_s.get(name, 0.0) + (0.0 if isinstance(likely, str) else likely.seconds)
-        of_job.setdefault(name, []).append(run.job)
-    candidates = [Candidate(name, saved_s[name], of_name) for name, of_name in of_job.items()]
+    candidates = [
+        candidate_of(job, of_job, saved_on_ssd(of_job, site.drives, ssd)) for job, of_job in by_job(runs).items()
+    ]
     chosen = few_jobs(candidates, (1 - FREE_SHARE) * ssd_bytes)
     chosen.sort(key=lambda of: of.saved_s, reverse=True)
     return DirectedJobs(ssd_bytes=ssd_bytes, peak_bytes=peak_of(chosen), jobs=tuple(of.job for of in chosen))
@@ -274,7 +267,7 @@ def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison
         hours_per_1000=1000 * sums.likely_hours / price if price and sums.likely_hours is not None else None,
         least_hours=least_hours, beaten_by="",
         verdict=_verdict(alternative, sums, least_hours) if batch.runs else Payback.NOT_KNOWN, flip_prices=prices,
-        jobs=_by_job(saved, batch.to_hours),
+        jobs=_saved_of_jobs(saved, batch.to_hours),
     )  # fmt: skip
 
 
@@ -312,10 +305,8 @@ def _sums(saved: Sequence[BoundedRun], to_hours: float, open_hours: float = 0.0)
     )
 
 
-def _by_job(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ...]:
-    runs: dict[str, list[BoundedRun]] = {}
-    for run in saved:
-        runs.setdefault(run_name(run.job), []).append(run)
+def _saved_of_jobs(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSaving, ...]:
+    runs = by_job(saved)
     sums = {job: _sums(of_job, to_hours) for job, of_job in runs.items()}
     jobs = [
         JobSaving(

@@ -9,8 +9,14 @@ only certain that what was taken fitted in every moment that the histories tell 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from assay.advise.alternatives import INTERMEDIATE, on_ssd
+from assay.advise.saving import likely_after
 from assay.advise.sizes import peak_at_once
 from assay.engine.past.job import PastJob
+from assay.triage.drives import Drives
+from assay.triage.likely import Likely, added
+from assay.triage.ranking import DriveSite
+from assay.triage.reasons import BoundedRun
 
 
 class Candidate(NamedTuple):
@@ -24,6 +30,18 @@ class Candidate(NamedTuple):
     def peak_bytes(self) -> float:
         """The most that its runs had at once in the local directories of a node."""
         return peak_at_once(self.runs)
+
+
+def saved_on_ssd(runs: Iterable[BoundedRun], site: DriveSite, ssd: Drives) -> Likely | str:
+    """What an SSD for intermediate data saves of a job's runs together; a clause where no run tells it."""
+    each = [likely_after(run, site, on_ssd((INTERMEDIATE,), ssd, run, site)) for run in runs]
+    known = [likely for likely in each if isinstance(likely, Likely)]
+    return added(known) if known else str(next(iter(each), "its histories lack data"))
+
+
+def candidate_of(job: str, runs: Sequence[BoundedRun], saved: Likely | str) -> Candidate:
+    """A job as a candidate; what is not known counts as nothing saved."""
+    return Candidate(job, saved.seconds if isinstance(saved, Likely) else 0.0, [run.job for run in runs])
 
 
 def few_jobs(candidates: Sequence[Candidate], size_bytes: float) -> list[Candidate]:

@@ -24,7 +24,7 @@ from assay.model.naming import bytes_text, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
 from assay.report.words import print_line
-from assay.triage.drives import Drives, drives_by_role, drives_text
+from assay.triage.drives import Drives, drives_of_one_kind, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
 
@@ -95,10 +95,7 @@ def advise(
     """
     check_target("--html", html)
     profiles = find_installation().profiles
-    kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
-    if len(kinds) > 1:
-        raise BadInputError(f"--ssd {ssd!r} names several kinds of drives; name one, such as 1xssd")
-    purchase = Purchase(kinds.pop(), more_memory, slots, ssd_nodes, small_ssd, **prices)
+    purchase = Purchase(drives_of_one_kind(ssd, profiles, "--ssd"), more_memory, slots, ssd_nodes, small_ssd, **prices)
     past = read_past_jobs(asked, output.progress)
     jobs = distinct(past.jobs)
     site = Site(

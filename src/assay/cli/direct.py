@@ -19,7 +19,7 @@ from assay.cli.context import (
     output_options,
     print_json,
 )
-from assay.cli.past_jobs import AskedJobs, hadoop_command, past_jobs_options, read_past_jobs
+from assay.cli.past_jobs import AskedJobs, check_target, hadoop_command, past_jobs_options, read_past_jobs
 from assay.direct.applied import (
     Clients,
     Journal,
@@ -42,7 +42,7 @@ from assay.report.columns import Column, layout_table
 from assay.report.words import print_line, print_text, significant_text
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.storage_policies import StoragePolicies
-from assay.triage.drives import drives_by_role, drives_text
+from assay.triage.drives import drives_of_one_kind, drives_text
 from assay.triage.ranking import bounded_runs, triage
 
 PLAN, JOURNAL = Path("direct-plan.yaml"), Path("direct-journal.json")
@@ -89,17 +89,12 @@ def plan(
     tags = tiers or ""
     check_tags(tags, tier, others)
     check_jar(jar)
-    if not out.parent.is_dir():
-        raise BadInputError(f"--out {out} can't be written: there is no folder {out.parent}; make it, or name another")
+    check_target("--out", out)
     if out.exists() and read_plan(out).policies:
         raise BadInputError(
             f"--out {out} is a plan with policies that somebody filled in; name another file, or move that one"
         )
-    profiles = find_installation().profiles
-    kinds = set(drives_by_role(ssd, profiles, "--ssd").values())
-    if len(kinds) > 1:
-        raise BadInputError(f"--ssd {ssd!r} names several kinds of drives; name one, such as 1xssd")
-    drives = kinds.pop()
+    drives = drives_of_one_kind(ssd, find_installation().profiles, "--ssd")
     past = read_past_jobs(asked, output.progress)
     if past.site.drives[INTERMEDIATE].profile == drives.profile:
         raise BadInputError(

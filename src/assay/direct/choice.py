@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.advise.advice import nights_of
-from assay.advise.alternatives import INTERMEDIATE, on_ssd
-from assay.advise.few_jobs import Candidate, few_jobs, peak_of
-from assay.advise.saving import MONTH_NIGHTS, likely_after
+from assay.advise.few_jobs import Candidate, candidate_of, few_jobs, peak_of, saved_on_ssd
+from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import FREE_SHARE
 from assay.engine.past.formats import FORMS
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text
 from assay.triage.drives import Drives
-from assay.triage.likely import Likely, added
-from assay.triage.names import run_name
+from assay.triage.likely import Likely
 from assay.triage.ranking import DriveSite, JobRow, Triage, TriageVerdict
-from assay.triage.reasons import BoundedRun
+from assay.triage.reasons import BoundedRun, by_job
 
 
 class ChosenJob(Frozen):
@@ -77,9 +75,7 @@ class _Job(NamedTuple):
 
 def choose(answer: Triage, bounded: Sequence[BoundedRun], site: DriveSite, ssd: Drives, ssd_bytes: int) -> Choice:
     """The choice for SSDs of that size in each node, from triage's answer and its runs that count."""
-    runs: dict[str, list[BoundedRun]] = {}
-    for run in bounded:
-        runs.setdefault(run_name(run.job), []).append(run)
+    runs = by_job(bounded)
     jobs_read = [_job(row, runs.get(row.job, []), site, ssd) for row in answer.rows]
     reasons = {job.row.job: _why_never(job) for job in jobs_read}
     possible = [job.candidate for job in jobs_read if not reasons[job.row.job]]
@@ -102,16 +98,8 @@ def choose(answer: Triage, bounded: Sequence[BoundedRun], site: DriveSite, ssd: 
 
 
 def _job(row: JobRow, runs: Sequence[BoundedRun], site: DriveSite, ssd: Drives) -> _Job:
-    saved = _saved(runs, site, ssd)
-    seconds = saved.seconds if isinstance(saved, Likely) else 0.0
-    return _Job(row, saved, Candidate(row.job, seconds, [run.job for run in runs]))
-
-
-def _saved(runs: Sequence[BoundedRun], site: DriveSite, ssd: Drives) -> Likely | str:
-    """What the SSD saves of a job's runs; why that is not known where no run tells it."""
-    each = [likely_after(run, site, on_ssd((INTERMEDIATE,), ssd, run, site)) for run in runs]
-    known = [likely for likely in each if isinstance(likely, Likely)]
-    return added(known) if known else str(next(iter(each), "its histories lack data"))
+    saved = saved_on_ssd(runs, site, ssd)
+    return _Job(row, saved, candidate_of(row.job, runs, saved))
 
 
 def _why_never(job: _Job) -> str:

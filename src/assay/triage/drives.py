@@ -133,6 +133,14 @@ def drives_by_role(text: str, profiles: Path, option: str = "--drives") -> Mappi
     return by_role
 
 
+def drives_of_one_kind(text: str, profiles: Path, option: str) -> Drives:
+    """The drives that an option names for all data. Raises BadInputError where it names several kinds."""
+    kinds = set(drives_by_role(text, profiles, option).values())
+    if len(kinds) > 1:
+        raise BadInputError(f"{option} {text!r} names several kinds of drives; name one, such as 1xssd")
+    return kinds.pop()
+
+
 def drives_text(by_role: Mapping[str, Drives]) -> str:
     """The drives of a node in words."""
     kinds = {role: drives.text for role, drives in by_role.items()}

@@ -18,6 +18,7 @@ from assay.triage.names import run_name
 from assay.triage.reasons import (
     MOSTLY,
     BoundedRun,
+    by_job,
     contradictions_of,
     how_words,
     idle_s,
@@ -310,9 +311,7 @@ def bounded_runs(jobs: Sequence[PastJob], site: DriveSite) -> list[BoundedRun]:
 
 
 def _rows(jobs: Sequence[PastJob], every: Iterable[BoundedRun], worth: float) -> list[JobRow]:
-    bounded: dict[str, list[BoundedRun]] = {}
-    for run in every:
-        bounded.setdefault(run_name(run.job), []).append(run)
+    bounded = by_job(every)
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
         runs.setdefault(run_name(job), []).append(job)

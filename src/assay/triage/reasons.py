@@ -10,6 +10,7 @@ from assay.report.words import percent, seconds_text
 from assay.stats.caveats import BUSY_MARGIN
 from assay.triage.bounds import MUCH_LONGER, Bound, Busy, StageBound, computed
 from assay.triage.likely import Likely
+from assay.triage.names import run_name
 
 MOSTLY = 0.5
 _CACHED_SHARE = 0.3
@@ -27,6 +28,14 @@ class BoundedRun(NamedTuple):
     bound: Bound
     busy: Busy | None
     likely: Likely | str
+
+
+def by_job(bounded: Iterable[BoundedRun]) -> dict[str, list[BoundedRun]]:
+    """The runs of each recurring job, by its name."""
+    runs: dict[str, list[BoundedRun]] = {}
+    for run in bounded:
+        runs.setdefault(run_name(run.job), []).append(run)
+    return runs
 
 
 def stages_of(bounded: Sequence[BoundedRun]) -> list[StageBound]:
