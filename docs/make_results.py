@@ -269,7 +269,6 @@ def by_memory() -> str:
 
 
 def _row_by_memory(decision: Decision) -> list[str]:
-    """A row of a bound of memory."""
     hdd, ssd = decision.placements
     saving = ssd.saving
     if saving is None:

@@ -418,7 +418,9 @@ def test_what_jobs_ended_before_is_the_reason_and_repetitions_no_cure():
 
 def test_what_reached_the_drives_within_the_job_stands_below_the_answer():
     shares = (placed(written_share=0.973), SSD.model_copy(update={"written_share": 0.9}))
-    words = "Share of the jobs' writes that was on the drives when the jobs ended: 97 % on the hard disk, 90 % on the SSD."
+    words = (
+        "Share of the jobs' writes that was on the drives when the jobs ended: 97 % on the hard disk, 90 % on the SSD."
+    )
     assert words in answer_of(decision(*shares)).details
     assert not any("on the drives" in note for note in answer_of(decision()).notes)
 
