@@ -11,14 +11,12 @@ from functools import cache
 
 from benchmarks.known_busy_times import COLUMNS, Case, as_columns, cases, covered, rows, worst
 from benchmarks.prediction import (
-    CASE_COLUMNS,
     PREDICTOR_COLUMNS,
     SUMMARY_COLUMNS,
     UNKNOWN,
     VERDICT_COLUMNS,
     WORST_COLUMNS,
     busy_text,
-    case_rows,
     parameters_text,
     predictor_rows,
     summary_rows,
@@ -107,7 +105,6 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "prediction predictors": _block(lambda replays: grid(as_columns(PREDICTOR_COLUMNS, predictor_rows(replays[0])))),
     "prediction verdicts": _block(lambda replays: grid(as_columns(VERDICT_COLUMNS, verdict_rows(*replays)))),
     "prediction worst": _block(lambda replays: grid(as_columns(WORST_COLUMNS, worst_rows(replays[0])))),
-    "prediction cases": _block(lambda replays: grid(as_columns(CASE_COLUMNS, case_rows(replays[0])))),
 }
 
 

@@ -271,7 +271,6 @@ def _workloads(_: str, __: Mapping[str, str]) -> str:
 
 
 def _options(name: str, _: Mapping[str, str]) -> str:
-    """A workload's options."""
     options = [
         (f"`{one['name']}`", f"`{one['default']}`" if one["default"] else "", one["about"])
         for one in workload_json(name)["options"]

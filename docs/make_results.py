@@ -72,7 +72,7 @@ from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
 from assay.report.columns import escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
-from assay.stats.decision import Decision, Verdict
+from assay.stats.decision import Decision
 from assay.stats.estimate import Estimate
 from assay.stats.fit import residuals
 from assay.stats.noise import fit_prior
@@ -254,24 +254,21 @@ BY_MEMORY = {"quickstart-by-memory": "500,000", "quickstart-by-memory-first": "1
 def by_memory() -> str:
     """What the quickstart's SSD saves within each bound of memory, and what reached the hard disk meanwhile."""
     names = [name for name in BY_MEMORY if is_kept(name)]
-    rows, sentences = [], []
+    rows = []
     for name in names:
         decisions = analysed(name)[0].decisions
         for write_back in (OF_NODE, OF_HOST):
             some = [found for found in decisions if found.levels.get("write_back", OF_HOST) == write_back]
             rows += [[BY_MEMORY[name], write_back, *_row_by_memory(decision)] for decision in some]
-            if some:
-                sentences.append(f"- {BY_MEMORY[name]} points, `write_back: {write_back}`: {_said_by_memory(some)}")
     headings = [
         "points", "write-back", "memory", "hard disk (s)", "SSD (s)", "SSD saves", "95 % interval",
         "by own repetitions", "read from the hard disk", "written to it within the job", "verdict",
     ]  # fmt: skip
     missing = [not_run_yet(name) for name in BY_MEMORY if not is_kept(name)]
-    return "\n\n".join([*missing, _table(headings, rows), "\n".join(sentences), *map(doubts_line, names)])
+    return "\n\n".join([*missing, _table(headings, rows), *map(doubts_line, names)])
 
 
 def _row_by_memory(decision: Decision) -> list[str]:
-    """A row of a bound of memory."""
     hdd, ssd = decision.placements
     saving = ssd.saving
     if saving is None:
@@ -283,19 +280,6 @@ def _row_by_memory(decision: Decision) -> list[str]:
         f"{100 * saving.value:.0f} %", interval_text(saving), _alone_text(saving),
         f"{100 * (read.share or 0):.0f} %", f"{100 * (hdd.written_share or 0):.0f} %", str(ssd.verdict),
     ]  # fmt: skip
-
-
-def _said_by_memory(decisions: Sequence[Decision]) -> str:
-    """What some bounds of memory have in common."""
-    savings = [place.saving.value for decision in decisions for place in decision.placements[1:] if place.saving]
-    written = [decision.placements[0].written_share or 0 for decision in decisions]
-    first, last = (decision.levels["memory"].replace("MiB", " MiB") for decision in (decisions[0], decisions[-1]))
-    worth = sum(decision.verdict == Verdict.WORTH_IT for decision in decisions)
-    return (
-        f"from {first} to {last} the SSD saves {', '.join(f'{100 * saving:.0f}' for saving in savings)} %, and "
-        f"{', '.join(f'{100 * share:.0f}' for share in written)} % of what the job wrote was on the hard disk at its "
-        f"end; worth it within {worth} of {len(decisions)} bounds."
-    )
 
 
 def half_cpu() -> str:

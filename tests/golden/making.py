@@ -129,16 +129,25 @@ def known_words() -> Any:
 
 
 def plan_text(experiment: Path) -> str:
-    """A plan's trials, of each what differs from the one before; no command prints it, so this follows the modules."""
+    """A plan's trials, of each combination what differs from the one before, of repetitions which one they repeat.
+
+    No command prints it, so this follows the modules.
+    """
     from tests.builders import make_plan
 
     plan = json.loads(make_plan(experiment, known_words()).model_dump_json())
     lines, before = [json.dumps({**plan, "trials": len(plan["trials"])}, indent=1, ensure_ascii=False)], {}
+    first: dict[str, str] = {}
     for trial in plan["trials"]:
-        values = dict(leaves(trial))
-        lines.append(f"\n{trial['id']}")
-        lines += [f"  {name}: {json.dumps(value)}" for name, value in values.items() if before.get(name, ...) != value]
-        lines += [f"  {name} is gone" for name in before if name not in values]
+        name, repetition = trial.pop("id"), trial.pop("repetition")
+        values = dict(sorted(dict(leaves(trial)).items()))
+        repeated = first.setdefault(json.dumps(values), name)
+        if repeated != name:
+            lines.append(f"{name}: repetition {repetition} of {repeated}")
+            continue
+        lines.append(f"\n{name}: repetition {repetition}")
+        lines += [f"  {path}: {json.dumps(value)}" for path, value in values.items() if before.get(path, ...) != value]
+        lines += [f"  {path} is gone" for path in before if path not in values]
         before = values
     return normalised("\n".join(lines) + "\n")
 
@@ -159,22 +168,36 @@ def normalised(text: str) -> str:
 
 
 def outline(text: str) -> str:
-    """A JSON document in lines, its long lists cut short: their length and digest stand for the rest."""
+    """A JSON document in lines, its long lists cut short: their length and digest stand for the rest.
+
+    Of records the first stands there, and of each other its trial and digest.
+    """
 
     def cut(value: Any) -> Any:
         if isinstance(value, dict):
             return {key: cut(item) for key, item in value.items()}
         if not isinstance(value, list):
             return value
-        if len(value) <= MOST_ITEMS or any(isinstance(item, dict) and "trial" in item for item in value):
-            return [cut(item) for item in value]
-        digest = hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
-        return [*map(cut, value[:MOST_ITEMS]), f"{len(value)} items, {digest}"]
+        items = [cut(item) for item in value]
+        if any(isinstance(item, dict) and "trial" in item for item in value):
+            return [*items[:1], *map(brief, items[1:])]
+        if len(value) <= MOST_ITEMS:
+            return items
+        return [*items[:MOST_ITEMS], f"{len(value)} items, {digest(value)}"]
+
+    def brief(item: Any) -> Any:
+        trial = item.get("trial")
+        return f"{trial['id']}, {digest(item)}" if isinstance(trial, dict) else item
 
     document, _, end = text.partition("\nexit code ")
     return (
         json.dumps(cut(json.loads(document)), indent=1, ensure_ascii=False) + "\n" + (f"exit code {end}" if end else "")
     )
+
+
+def digest(value: Any) -> str:
+    """Sixteen digits that stand for a value of JSON."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
 class _Text(HTMLParser):

@@ -366,7 +366,7 @@ TOLD = {
         of=("ssd",), busy_s=0.2
     ): "The difference on ssd cannot come from the drives, which were busy for 0.2 s",
     WrittenLate(of=("ssd",), trials=3, share=0.02): (
-        "Whether ssd is worth it is open, whatever the times say: in 3 trials as little as 2 % of what the jobs wrote "
+        "It is open whether ssd is worth it, whatever the times say: in 3 trials as little as 2 % of what the jobs wrote "
         "was on the drives when they ended"
     ),
     TimesApart(trials=("0007-sort-ssd",)): "In 0007-sort-ssd the jobs' own times contradict",
@@ -418,7 +418,9 @@ def test_what_jobs_ended_before_is_the_reason_and_repetitions_no_cure():
 
 def test_what_reached_the_drives_within_the_job_stands_below_the_answer():
     shares = (placed(written_share=0.973), SSD.model_copy(update={"written_share": 0.9}))
-    words = "Of what the jobs wrote, this was on the drives when they ended: 97 % on the hard disk, 90 % on the SSD."
+    words = (
+        "Share of the jobs' writes that was on the drives when the jobs ended: 97 % on the hard disk, 90 % on the SSD."
+    )
     assert words in answer_of(decision(*shares)).details
     assert not any("on the drives" in note for note in answer_of(decision()).notes)
 

@@ -78,9 +78,9 @@ def block_device(facts: Mapping[str, Fact], sys: Path = Path("/sys/class/block")
     )
 
 
-def queue_settings(device: Path, sys: Path = Path("/sys/class/block")) -> QueueSettings | None:
+def queue_settings(device: Path) -> QueueSettings | None:
     """How the kernel treats a block device, a partition as its disk (sysfs-block); None where it does not tell."""
-    folder = (sys / sysfs_name(device.resolve())).resolve()
+    folder = Path("/sys/class/block", sysfs_name(device.resolve())).resolve()
     folder = (folder.parent if (folder / "partition").exists() else folder) / "queue"
     settings: dict[str, str] = {}
     for name in QueueSettings.model_fields:

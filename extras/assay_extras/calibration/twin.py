@@ -86,7 +86,8 @@ def run_twin(request: Request, installation: Installation, console: Console) -> 
             wish = Wish(seconds=request.seconds, form="named", again=True)
             (calibration,) = calibrate_media((str(request.path),), wish, installation, console)
             template = write_profile(calibration, profile, None, installation)
-            print_line(console, f"the twin is of kind {_kind(profile)}; what can't be measured is that of {template}")
+            kind = YamlFile(profile).tree["kind"]
+            print_line(console, f"the twin is of kind {kind}; what can't be measured is that of {template}")
         kept_profile = absolute(Path.cwd(), out).with_name(f"{out.name}.profile.yaml")
         kept_profile.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(profile, kept_profile)
@@ -113,11 +114,7 @@ def check_jobs(tree: Mapping[str, Any], request: Request, file: Path, run: Calla
         raise BadInputError(f"{request.jobs}, with the drive and its twin as media: {reason}") from None
 
 
-def _kind(profile: Path) -> str:
-    return str(YamlFile(profile).tree["kind"])
-
-
-def check_place(path: Path, installation: Installation, sys: Path = Path("/sys")) -> None:
+def check_place(path: Path, installation: Installation) -> None:
     """Raises BadInputError, with one sentence, for a directory that can have no twin here."""
     if not path.is_dir():
         raise BadInputError(f"{path} is not a directory; make it, or name another on the drive")
@@ -145,7 +142,7 @@ def check_place(path: Path, installation: Installation, sys: Path = Path("/sys")
         )
     if lacking := missing(installation):
         raise BadInputError(f"the twin can't be emulated here: {'; '.join(lacking)}")
-    share = busy_share(sys / "dev" / "block" / mount.device_number)
+    share = busy_share(Path("/sys/dev/block", mount.device_number))
     if share > BUSY_SHARE:
         raise BadInputError(
             f"the drive of {path} ({mount.source}) is busy for {share:.0%} of the time; stop what uses it"

@@ -303,7 +303,6 @@ class SpreadGap:
 
 
 def _no_more(compared: Difference) -> str:
-    """Why the difference is unclear."""
     return "no more than noise" if compared.pairs >= LEAST_PAIRS else "too few repetitions to tell"
 
 

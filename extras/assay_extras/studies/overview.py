@@ -26,7 +26,7 @@ from assay_extras.studies.comparison import (
     all_judged,
     tables,
 )
-from assay_extras.studies.kept import StudyRun, Values
+from assay_extras.studies.kept import StudyRun
 from assay_extras.studies.published import StudyName, contrasts, experiments, statements, study_experiment
 from assay_extras.studies.score import Judgeable, Score, scored
 from assay_extras.studies.values import LEAST_PAIRS, Difference, StudyPoint, StudyTable, Truth, level_text, student
@@ -221,15 +221,12 @@ def _together(by_run: Sequence[tuple[StudyRun, Judged]]) -> list[tuple[StudyRun,
     if experiment is None:
         return list(by_run[:1])
     every = (values for run, _ in speaking for values in run.values)
-    measured = StudyTable({values.point: values.repetitions for values in sorted(every, key=_repetitions)})
+    # Of a place in several runs the most repeated counts.
+    by_repetitions = sorted(every, key=lambda values: len(values.repetitions))
+    measured = StudyTable({values.point: values.repetitions for values in by_repetitions})
     statement_id = speaking[0][1].statement.id
     (joint,) = (judged for judged in all_judged(experiment, measured) if judged.statement.id == statement_id)
     return [(run, joint) for run, _ in speaking]
-
-
-def _repetitions(values: Values) -> int:
-    """Of a place in several runs the most repeated counts."""
-    return len(values.repetitions)
 
 
 def _statements(runs: Iterable[StudyRun]) -> tuple[StatementVerdicts, ...]:
@@ -274,7 +271,6 @@ def _spread(every: Iterable[Judged]) -> tuple[float, float] | None:
 def _coverage(
     runs: Iterable[StudyRun], every: Sequence[Compared], verdicts: Sequence[StatementVerdicts]
 ) -> tuple[Coverage, ...]:
-    """A row for each study."""
     ran = {experiment.name for run in runs if (experiment := study_experiment(run.experiment)) is not None}
     return tuple(_covered(study, ran, every, verdicts) for study in CHECKS)
 

@@ -9,6 +9,7 @@ Everitt, Large sample standard errors of kappa and weighted kappa, Psychological
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import exp, log, sqrt
+from operator import mul
 from statistics import median
 
 from assay.model.base import Frozen
@@ -158,7 +159,7 @@ def cohens_kappa(counts: Sequence[Sequence[int]]) -> tuple[float, float | None]:
     share = [[count / total for count in row] for row in counts]
     rows = [sum(row) for row in share]
     columns = [sum(row[index] for row in share) for index in places]
-    same, by_chance = sum(share[index][index] for index in places), sum(map(_product, rows, columns))
+    same, by_chance = sum(share[index][index] for index in places), sum(map(mul, rows, columns))
     if max(*rows, *columns) == 1.0:
         return 0.0, None
     kappa = (same - by_chance) / (1 - by_chance)
@@ -171,10 +172,6 @@ def cohens_kappa(counts: Sequence[Sequence[int]]) -> tuple[float, float | None]:
     rest = (kappa - by_chance * (1 - kappa)) ** 2
     variance = (on_diagonal + off_diagonal - rest) / ((1 - by_chance) ** 2 * total)
     return kappa, sqrt(max(variance, 0.0))
-
-
-def _product(factor: float, other: float) -> float:
-    return factor * other
 
 
 def _errors(directional: Sequence[Judgeable]) -> tuple[RatioError, ...]:

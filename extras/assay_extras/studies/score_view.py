@@ -193,7 +193,6 @@ def _judged(coverage: Coverage) -> tuple[str, ...]:
 
 
 def _total(every: Sequence[Coverage]) -> Coverage:
-    """Of all studies together."""
     counts = (name for name in Coverage.model_fields if name not in {"study", "run", "not_run"})
     return Coverage.model_validate(
         {

@@ -68,7 +68,6 @@ def _reason(text: str) -> str:
 
 
 def _about(service: str, installation: Installation) -> str:
-    """What its programs are, and how large."""
     command = [str(installation.root / "programs" / service / "prepare"), "--about"]
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8", check=False

@@ -95,7 +95,6 @@ class HistoryServer:
         return []
 
     def _task(self, job: str, task: str) -> Iterator[MapReduceAttempt]:
-        """Yield each attempt of a task."""
         for attempt in self._attempts(job, task):
             content = self._get(f"{job}/tasks/{task}/attempts/{attempt['id']}/counters")
             groups = _listed(content, "jobTaskAttemptCounters", "taskAttemptCounterGroup")

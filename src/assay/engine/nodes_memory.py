@@ -60,7 +60,6 @@ def ask_nodes(site: Site, ask: Callable[..., Any]) -> NodesMemory:
 
 
 def _offered_bytes(node: dict[str, Any]) -> int | None:
-    """What a node offers to containers."""
     free, used = amount_at(node, "availMemoryMB"), amount_at(node, "usedMemoryMB")
     return None if free is None or used is None else int(free + used) * _MIB
 

@@ -143,9 +143,9 @@ def let_go(directories: Iterable[Path], patience_s: float = PATIENCE_S) -> None:
             time.sleep(RETRY_S)
 
 
-def unmount(point: Path, patience_s: float = PATIENCE_S) -> None:
+def unmount(point: Path) -> None:
     """Unmount the topmost mount at a point, with retries while it is busy; what isn't mounted is fine."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     while reason := _unmounted(str(point)):
         if time.monotonic() > deadline:
             raise AssayError(f"{reason}; end whatever uses it (fuser -vm shows it) and try again")

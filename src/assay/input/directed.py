@@ -87,7 +87,6 @@ _POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
 
 
 def _digits(ids: Ids) -> int:
-    """Count the digits of all ids together."""
     return len(ids) + int(np.searchsorted(_POWERS_OF_TEN, ids, side="right").sum())
 
 

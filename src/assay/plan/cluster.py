@@ -30,7 +30,6 @@ def keys_of(kinds: Iterable[PlatformKind]) -> type[BaseModel]:
 
 @cache
 def _union(*models: type[BaseModel]) -> type[BaseModel]:
-    """A model with the fields of several."""
     fields: dict[str, Any] = {
         name: (field.annotation, field) for model in models for name, field in model.model_fields.items()
     }

@@ -46,7 +46,6 @@ def busy_elsewhere_s(
 
 
 def _of_spans(logged_ns: Array, worked_ns: Array, spans: Sequence[Span]) -> list[float]:
-    """For each span the seconds of work on requests that were logged in it."""
     limits = [(span.begin_ms * 1_000_000, span.end_ms * 1_000_000) for span in spans]
     return [float(worked_ns[(logged_ns >= begin) & (logged_ns < end)].sum()) / 1e9 for begin, end in limits]
 

@@ -154,7 +154,6 @@ def _made(name: str, kind: NodeSourceKind, _context: ProbeContext) -> RemoteNode
 
 
 def _probes_of_values() -> Iterator[tuple[str, ProbeKind, int]]:
-    """A probe for each source of values, by its name."""
     for name, kind in NODE_SOURCES.items():
         if not kind.gives_files:
             probe = ProbeKind(

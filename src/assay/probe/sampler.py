@@ -306,7 +306,6 @@ class Measurement:
                 guest.close()
 
     def _stop(self) -> None:
-        """Sample no more."""
         if self._thread is not None:
             self._orders.put(None)
             self._thread.join(PATIENCE_S)

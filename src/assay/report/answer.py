@@ -306,7 +306,6 @@ def _fault_words(decision: Decision, placement: PlacementResult) -> str:
 
 
 def _fault_headline(decision: Decision, names: Mapping[str, str]) -> str:
-    """What the worst fault costs."""
     worst = max(decision.placements[1:], key=lambda placement: placement.elapsed_s.value)
     if _costs(worst):
         return f"the {names[worst.placement]} costs {percent(more_time(worst).value)} more time{_than(decision)}"
@@ -330,7 +329,6 @@ def _twin_words(decision: Decision, placement: PlacementResult) -> str:
 
 
 def _twin_headline(decision: Decision, _: Mapping[str, str]) -> str:
-    """How far the twin is from the drive."""
     took = f"the emulated drive takes {_change_words(decision.placements[1])} than the real one"
     goal = percent(decision.worth.of(decision.placements[1].placement))
     said = {WITHIN: f"which is within {goal}", BEYOND: f"which is not within {goal}"}

@@ -40,9 +40,9 @@ def left_out_notes(decision: Decision) -> Iterator[str]:
                 yield f"The trials on {on} ran on another machine, system or medium, so they are not compared here."
             case TimesApart():
                 yield (
-                    f"In {first_few(list(caveat.trials))} the jobs' own times contradict that of the step that ran "
-                    "them (doubt `clocks-apart`), so there is no verdict, however many repetitions follow. Find out "
-                    "why, and run the experiment again."
+                    f"In {first_few(list(caveat.trials))} the jobs' own times contradict the time of the step that "
+                    "ran them (doubt `clocks-apart`). So there is no verdict, however many repetitions follow. Find "
+                    "out why, and run the experiment again."
                 )
 
 
@@ -63,7 +63,7 @@ def late_notes(decision: Decision) -> Iterator[str]:
         if isinstance(caveat, WrittenLate):
             trials = f"{caveat.trials} trial{'' if caveat.trials == 1 else 's'}"
             yield (
-                f"Whether {first_few(list(caveat.of))} is worth it is open, whatever the times say: in {trials} as "
+                f"It is open whether {first_few(list(caveat.of))} is worth it, whatever the times say: in {trials} as "
                 f"little as {percent(caveat.share)} of what the jobs wrote was on the drives when they ended (doubt "
                 "`written-late`). Repetitions don't decide that. Run it with `write_back: node` and a bound of memory, "
                 "or with more data."
@@ -78,7 +78,7 @@ def written_notes(decision: Decision, names: Mapping[str, str]) -> Iterator[str]
         if placement.written_share is not None
     ]
     if shares:
-        yield f"Of what the jobs wrote, this was on the drives when they ended: {', '.join(shares)}."
+        yield f"Share of the jobs' writes that was on the drives when the jobs ended: {', '.join(shares)}."
 
 
 def model_notes(decision: Decision) -> Iterator[str]:

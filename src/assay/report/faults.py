@@ -99,7 +99,9 @@ def _time_words(cost: FaultCost) -> str:
     if cost.seconds is None:
         return "no trial with it has a time that counts"
     if cost.base_s is None:
-        return f"{seconds_text(cost.seconds)} s; no trial without a fault (`fault: none`) is there to compare it with"
+        return (
+            f"{seconds_text(cost.seconds)} s; the run has no trial without a fault (`fault: none`) to compare it with"
+        )
     more_s = cost.seconds - cost.base_s
     share = f"{abs(100 * more_s / cost.base_s):.0f} %"
     took = f"{seconds_text(cost.seconds)} s in place of {seconds_text(cost.base_s)} s"

@@ -22,9 +22,9 @@ TITLE = "Staging"
 MOST_NODES = 6
 """Trials whose nodes are shown one by one."""
 NOTE = (
-    "Medians of the trials. Input is one copy, uncompressed; read and written are bytes of all media until the "
-    "staged data was on them. What was written, read, and kept when staging had ended, logs included, is also told for "
-    "each byte of input (its amplification); written / copy is for each byte of all copies."
+    "Medians of the trials. Input is one copy, uncompressed. Read and written are bytes of all media until the staged "
+    "data were on them. The bytes written, read and kept at the end of staging, logs included, are also given per byte "
+    "of input (amplification); written / copy is per byte of all copies."
 )
 UNKNOWN = (
     "Where bytes of input are missing, files were compressed, or a job made the input and nothing counted its bytes."
@@ -160,7 +160,7 @@ class StagingView(NamedTuple):
         uses = [use for row in self.rows for use in row.uses]
         unknown = UNKNOWN if any(use.input_bytes is None for use in uses) else ""
         processes = (
-            "Where others use a device too, read and written are what the processes did."
+            "Where others use a device too, read and written are the processes' own bytes."
             if any(use.disks_estimated for use in uses)
             else ""
         )

@@ -75,7 +75,6 @@ def print_report(
 
 
 def _print_table(analysis: RunAnalysis, console: Console) -> None:
-    """The combinations."""
     rows = analysis.rows
     shown = rows_shown(rows, MOST_LINES)
     for line in table_lines(shown, console.width):

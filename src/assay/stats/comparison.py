@@ -208,7 +208,6 @@ def _signs(count: int) -> Array:
 
 
 def _pairs(levels: Sequence[str], factor: str, order: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Pairs of a base and a level."""
     names = [name for name in in_plan_order(levels, order) if name != ZERO_DELAY]
     if factor not in APART and len(names) <= MOST_PAIRED:
         return combinations(names, 2)

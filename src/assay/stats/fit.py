@@ -184,7 +184,6 @@ def by_other_factors(finished: Sequence[TrialSample], factor: str) -> dict[Level
 
 
 def _but(levels: Levels, factor: str) -> Levels:
-    """The levels of all other factors."""
     return tuple(item for item in levels if item[0] != factor)
 
 

@@ -189,7 +189,6 @@ def _within(of_node: Sequence[Amount], node: str, parts: Collection[Part]) -> fl
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """Sum the values that are known."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

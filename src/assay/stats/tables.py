@@ -210,7 +210,6 @@ def _table(rows: Rows) -> Any:
 
 
 def _each(records: Iterator[Record], rows: Callable[[Record], Rows]) -> Rows:
-    """Rows of each record, with its trial first."""
     return ({"trial": record.trial.id, **row} for record in records for row in rows(record))
 
 

@@ -86,7 +86,7 @@ def check(cluster: RunningCluster, chosen: Mapping[str, str]) -> Mapping[str, Fa
     or lets the user make no tables.
     """
     check_properties(chosen)
-    place = _place(cluster.properties)
+    place = f"{cluster.properties[QUORUM]}{cluster.properties[ZNODE]}"
     _ask_quorum(cluster)
     answer = _asked(cluster, place)
     if error := answer.get("error"):
@@ -127,10 +127,6 @@ def _refuse(answer: Mapping[str, Any], chosen: Mapping[str, str], place: str) ->
             f"hbase.assay.read is snapshot, and you can't read the files of HBase at {place}; take scan, or give "
             "hbase-site.xml in conf_dir hbase.rootdir and be allowed to read there", "hbase.assay.read", "store",
         )  # fmt: skip
-
-
-def _place(site: Mapping[str, str]) -> str:
-    return f"{site[QUORUM]}{site[ZNODE]}"
 
 
 def _ask_quorum(cluster: RunningCluster) -> None:
