@@ -137,7 +137,7 @@ class Done:
         self.outcomes = {
             name: int(count) for name, count in re.findall(r"^\t\t(DIRECTED|OVERFLOW_\w+)=(\d+)$", said, re.MULTILINE)
         }
-        self._number, self._tiers = number, tiers
+        self.said, self._number, self._tiers = said, number, tiers
 
     @property
     def attempts(self):
@@ -214,6 +214,13 @@ def test_all_intermediate_data_lie_in_the_tier_that_the_job_names(tiered, tier, 
     assert done.bytes[other] == 0
     assert done.attempts[other] == []
     assert {name[:1] for name in done.attempts[tier]} <= {"m", "r"}
+
+
+def test_tasks_inside_the_application_master_are_directed_too(tiered):
+    uber = {"mapreduce.job.ubertask.enable": "true", "mapreduce.job.reduces": 1}
+    done = tiered.sort({**tiered.properties(full="1.0"), **uber})
+    assert "running in uber mode : true" in done.said
+    assert done.outcomes == {"DIRECTED": MAPS + 1}
 
 
 def test_a_tier_that_is_filled_beyond_the_limit_is_left_to_others(tiered):
