@@ -44,7 +44,7 @@ public final class TierExecutor extends DefaultContainerExecutor {
           LinkedHashSet.class);
     } catch (NoSuchMethodException e) {
       throw new IllegalStateException(
-          "TierExecutor needs Hadoop 3.3 or 3.4, and this is Hadoop " + VersionInfo.getVersion(), e);
+          "TierExecutor needs Hadoop 3.3 or 3.4; this is " + VersionInfo.getVersion(), e);
     }
   }
 

@@ -195,7 +195,7 @@ final class Tiers {
     long sortBytes = conf.getLong("mapreduce.task.io.sort.mb", 100) << 20;
     try {
       return conf.getLongBytes(TASK_BYTES, sortBytes);
-    } catch (NumberFormatException e) {
+    } catch (RuntimeException e) {
       throw new NumberFormatException(
           TASK_BYTES + " is '" + conf.get(TASK_BYTES) + "'; set it to bytes, such as 100m");
     }

@@ -221,7 +221,7 @@ class TiersTest {
   void executorOfAnOlderHadoopIsRefused() {
     IllegalStateException refused =
         assertThrows(IllegalStateException.class, () -> TierExecutor.check(Object.class));
-    assertTrue(refused.getMessage().startsWith("TierExecutor needs Hadoop 3.3 or 3.4, and this is "));
+    assertTrue(refused.getMessage().startsWith("TierExecutor needs Hadoop 3.3 or 3.4; this is "));
   }
 
   @Test
