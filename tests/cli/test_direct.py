@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from assay.cli import cli
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.host.yaml_file import YamlFile
-from assay.model.errors import BadInputError
+from assay.model.errors import AssayError, BadInputError
 
 GIB = 1 << 30
 DAY_MS = 86_400_000
@@ -23,6 +23,7 @@ echo "$*" >>"$STORE/calls"
 case "$*" in
   "fs -ls /apps/assay") exit 0 ;;
   "fs -ls "*) echo "ls: no such folder" >&2; exit 1 ;;
+  "fs -test -e /data/clicks") [ ! -e "$STORE/gone" ] ;;
   "fs -test -e "*) [ -e "$STORE/jar" ] ;;
   "fs -du -s "*) wc -c <"$STORE/jar" ;;
   "fs -cat "*) cat "$STORE/jar" ;;
@@ -32,6 +33,7 @@ case "$*" in
   "fs -rm "*) rm "$STORE/jar" ;;
   *-listPolicies) echo "BlockStoragePolicy{HOT:7, x}"; echo "BlockStoragePolicy{ALL_SSD:12, x}" ;;
   *"-getStoragePolicy -path /data/clicks")
+    [ ! -e "$STORE/gone" ] || { echo "File/Directory does not exist: /data/clicks" >&2; exit 2; } ;
     [ -e "$STORE/policy" ] && echo "The storage policy of x: BlockStoragePolicy{$(cat "$STORE/policy"):1, x}" ;
     [ -e "$STORE/policy" ] || echo "The storage policy of /data/clicks is unspecified" ;;
   *"-getStoragePolicy -path /data") echo "The storage policy of /data is unspecified" ;;
@@ -180,6 +182,17 @@ def test_somebody_elses_change_is_left_alone(cluster):
     assert held(cluster) == {"jar": "classes", "policy": "HOT\n"}
 
 
+def test_a_path_that_was_deleted_since_is_named_and_the_rest_is_taken_back(cluster, tmp_path):
+    run("apply", "plan.yaml", "--yes")
+    (cluster / "gone").touch()
+    gone = "policy of /data/clicks: not there any more; a path that was moved keeps its policy"
+    assert run("status").splitlines() == ["jar /apps/assay/assay-direct.jar: as applied", gone]
+    assert gone in run("undo").splitlines()
+    assert run("undo", "--yes").splitlines() == [gone, "taken back; the journal is removed"]
+    assert not (cluster / "jar").exists()
+    assert not (tmp_path / "direct-journal.json").exists()
+
+
 def test_a_plan_that_is_in_place_already_leaves_no_journal(cluster, tmp_path):
     (cluster / "jar").write_text("classes")
     (cluster / "policy").write_text("ALL_SSD\n")
@@ -198,3 +211,14 @@ def test_a_cluster_that_is_down_is_one_sentence(cluster, tmp_path):
     )
     assert "Connection refused" in refused("apply", "plan.yaml", "--yes")
     assert not (tmp_path / "direct-journal.json").exists()
+
+
+def test_undo_on_a_cluster_that_is_down_keeps_the_journal(cluster, tmp_path):
+    (tmp_path / "plan.yaml").write_text(PLAN.replace("{/data/clicks: ALL_SSD}", "{}"))
+    run("apply", "plan.yaml", "--yes")
+    (tmp_path / "bin" / "hadoop").write_text(
+        "#!/bin/sh\necho 'test: Call From a to b failed: Connection refused' >&2\nexit 1\n"
+    )
+    with pytest.raises(AssayError, match="Connection refused"):
+        run("undo", "--yes")
+    assert (tmp_path / "direct-journal.json").exists()

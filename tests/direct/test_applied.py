@@ -12,8 +12,11 @@ JAR = "/apps/assay/direct.jar"
 class Files:
     """A file system in memory, as much of it as is asked for."""
 
-    def __init__(self):
-        self.folders, self.contents = {"/apps/assay"}, {}
+    def __init__(self, paths=()):
+        self.folders, self.contents, self.paths = {"/apps/assay"}, {}, paths
+
+    def exists(self, path):
+        return path in self.paths
 
     def list_files(self, path):
         if path not in self.folders:
@@ -84,7 +87,8 @@ def a_plan(**policies):
 
 
 def both(**of_paths):
-    return Clients(Files(), Policies(**of_paths))
+    policies = Policies(**of_paths)
+    return Clients(Files(policies.paths), policies)
 
 
 def test_undo_restores_policies_of_their_own_and_those_of_folders(jar, journal):
@@ -151,6 +155,44 @@ def test_a_folders_policy_that_was_changed_meanwhile_is_told(jar, journal):
     with pytest.raises(AssayError, match="the policy of /data/a was HOT before and is COLD now"):
         undo_steps(steps, journal, clients)
     assert journal.exists()
+
+
+def test_a_path_that_is_gone_is_told_and_the_rest_is_taken_back(jar, journal):
+    clients = both(data_b="HOT")
+    steps = steps_of(a_plan(data_a="ALL_SSD", data_b="ALL_SSD"), jar, None, clients)
+    apply_steps(steps, journal, jar, clients)
+    clients.policies.paths.remove("/data/a")
+    standing = [
+        (f"jar {JAR}", State.APPLIED), ("policy of /data/a", State.GONE), ("policy of /data/b", State.APPLIED),
+    ]  # fmt: skip
+    assert states(steps, clients) == standing
+    assert undo_steps(steps, journal, clients) == standing
+    assert clients.policies.of("/data/b") == "HOT"
+    assert not clients.files.contents
+    assert not journal.exists()
+
+
+def test_a_path_that_is_there_and_tells_no_policy_is_not_gone(jar, journal):
+    clients = both()
+    steps = steps_of(a_plan(data_a="ALL_SSD"), jar, None, clients)
+    clients.policies.paths = {"/"}
+    with pytest.raises(AssayError, match="/data/a: does not exist"):
+        states(steps, clients)
+
+
+def test_a_policy_that_cannot_be_taken_back_keeps_the_journal_and_no_other_step(jar, journal):
+    clients = both(data_a="HOT", data_b="HOT")
+    steps = steps_of(a_plan(data_a="ALL_SSD", data_b="ALL_SSD"), jar, None, clients)
+    apply_steps(steps, journal, jar, clients)
+    clients.policies.breaks = "/data/a"
+    with pytest.raises(AssayError, match=r"^the client failed; all else is taken back, and .*journal\.json stays$"):
+        undo_steps(steps, journal, clients)
+    assert clients.policies.own == {"/data/a": "ALL_SSD", "/data/b": "HOT"}
+    assert not clients.files.contents
+    clients.policies.breaks = ""
+    undo_steps(read_journal(journal), journal, clients)
+    assert clients.policies.own == {"/data/a": "HOT", "/data/b": "HOT"}
+    assert not journal.exists()
 
 
 def test_what_cannot_be_applied_is_refused_before_anything_is_changed(jar, tmp_path):

@@ -123,6 +123,14 @@ def test_a_failed_task_is_the_reason_and_not_the_jobs_end(engine_with):
         engine_with(body).run_program(PROGRAM, Silent())
 
 
+def test_a_job_that_was_ended_from_outside_says_how_it_ended(engine_with):
+    state = "Job job_1_0002 failed with state KILLED due to: Application killed, as its lifetime is over"
+    lines = (f"2026-10-05 10:00:05,300 INFO mapreduce.Job: {state}", "2026-10-05 10:00:05,400 INFO mine.Sort: done")
+    body = "; ".join(f"echo '{line}'" for line in lines)
+    with pytest.raises(AssayError, match=f"^numbers failed: {state}$"):
+        engine_with(f"{body}; exit 1").run_program(PROGRAM, Silent())
+
+
 FAILED = """\
 2026-10-05 10:00:01,767 WARN util.NativeCodeLoader: Unable to load native-hadoop library for your platform...
 2026-10-05 10:00:05,300 INFO mapreduce.Job: Task Id : attempt_1_0001_m_000000_0, Status : FAILED

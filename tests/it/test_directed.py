@@ -1,14 +1,15 @@
 """Proves on a real Hadoop that directed jobs keep their intermediate data in their tier, and end well where it fails them.
 
 Its NodeManager has two local directories in place of its own: a small tmpfs that is tagged SSD, and a folder that is tagged
-DISK. What jobs left in these is not deleted while the cluster runs, so that it is looked at when they have ended. The
-tests share one cluster and come in this order.
+DISK. What jobs left in these is not deleted at first, so that it is looked at when they have ended; in the last tests it
+is, as on any cluster. The tests share one cluster and come in this order.
 """
 
 import os
 import re
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,19 +53,21 @@ class Tiered:
         client = ["env", "-u", "HADOOP_HOME", f"PATH={Path(self.hadoop_command).parent}:{os.environ['PATH']}"]
         return self.place.command(*client, *assay_command("direct", *arguments), code=code)
 
-    def set_up_tiers(self):
-        """Start the NodeManager anew with these local directories, and the executor of the jar."""
+    def set_up_tiers(self, kept_s=3600, health_ms=3_600_000):
+        """Start the NodeManager anew with these local directories, and the executor of the jar.
+
+        It keeps what jobs left for so long, and looks so often for disks that failed or are full.
+        """
         site = self.conf_dir / "yarn-site.xml"
         ours = {
             "yarn.nodemanager.local-dirs": ",".join(map(str, self.tiers.values())),
             "yarn.nodemanager.container-executor.class": "org.assay.direct.TierExecutor",
-            "yarn.nodemanager.delete.debug-delay-sec": "3600",
-            # It would give a full directory up for a while: what then happens is another test's.
-            "yarn.nodemanager.disk-health-checker.interval-ms": "3600000",
+            "yarn.nodemanager.delete.debug-delay-sec": kept_s,
+            "yarn.nodemanager.disk-health-checker.interval-ms": health_ms,
             "assay.direct.local.dirs": self.tags,
         }
         text = re.sub(
-            rf"  <property>\s*<name>({'|'.join(map(re.escape, ours))})</name>.*?</property>\n", "",
+            rf" *<property>\s*<name>({'|'.join(map(re.escape, ours))})</name>.*?</property>\n", "",
             site.read_text(), flags=re.DOTALL,
         )  # fmt: skip
         added = "".join(
@@ -78,16 +81,27 @@ class Tiered:
         os.kill(old, signal.SIGTERM)
         wait_for(lambda: not Path(f"/proc/{old}").exists() or self.place.processes("-Dproc_nodemanager") == [])
         environment |= {"HADOOP_CLASSPATH": str(JAR), "HADOOP_CLIENT_OPTS": "-Xmx256m -Dproc_nodemanager"}
-        log = self.place.home / "nodemanager.log"
-        with log.open("wb") as output:
+        with self.log.open("wb") as output:
             process = subprocess.Popen(
                 [self.hadoop_command, "org.apache.hadoop.yarn.server.nodemanager.NodeManager"], env=environment,
                 cwd=self.place.home, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                 start_new_session=True,
             )  # fmt: skip
         registered = "Registered with ResourceManager"
-        wait_for(lambda: registered in log.read_text(errors="replace") or process.poll() is not None)
-        assert process.poll() is None, log.read_text(errors="replace")[-3000:]
+        wait_for(lambda: self.logged(registered) or process.poll() is not None)
+        assert process.poll() is None, self.log.read_text(errors="replace")[-3000:]
+
+    @property
+    def log(self):
+        """The NodeManager's."""
+        return self.place.home / "nodemanager.log"
+
+    def logged(self, words):
+        return words in self.log.read_text(errors="replace")
+
+    def left(self, tier):
+        """What applications have in a tier now."""
+        return [*self.tiers[tier].glob("usercache/*/appcache/*")]
 
     @property
     def tags(self):
@@ -123,14 +137,22 @@ class Done:
         self.outcomes = {
             name: int(count) for name, count in re.findall(r"^\t\t(DIRECTED|OVERFLOW_\w+)=(\d+)$", said, re.MULTILINE)
         }
-        folders = {
-            tier: [*path.glob(f"usercache/*/appcache/application_{number}/output/*")] for tier, path in tiers.items()
-        }
-        self.attempts = {tier: sorted(folder.name[-10:] for folder in of_tier) for tier, of_tier in folders.items()}
-        self.bytes = {
+        self.said, self._number, self._tiers = said, number, tiers
+
+    @property
+    def attempts(self):
+        return {tier: sorted(folder.name[-10:] for folder in of_tier) for tier, of_tier in self._folders().items()}
+
+    @property
+    def bytes(self):
+        return {
             tier: sum(file.stat().st_size for folder in of_tier for file in folder.rglob("*") if file.is_file())
-            for tier, of_tier in folders.items()
+            for tier, of_tier in self._folders().items()
         }
+
+    def _folders(self):
+        pattern = f"usercache/*/appcache/application_{self._number}/output/*"
+        return {tier: [*path.glob(pattern)] for tier, path in self._tiers.items()}
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +214,13 @@ def test_all_intermediate_data_lie_in_the_tier_that_the_job_names(tiered, tier, 
     assert done.bytes[other] == 0
     assert done.attempts[other] == []
     assert {name[:1] for name in done.attempts[tier]} <= {"m", "r"}
+
+
+def test_tasks_inside_the_application_master_are_directed_too(tiered):
+    uber = {"mapreduce.job.ubertask.enable": "true", "mapreduce.job.reduces": 1}
+    done = tiered.sort({**tiered.properties(full="1.0"), **uber})
+    assert "running in uber mode : true" in done.said
+    assert done.outcomes == {"DIRECTED": MAPS + 1}
 
 
 def test_a_tier_that_is_filled_beyond_the_limit_is_left_to_others(tiered):
@@ -275,6 +304,55 @@ def test_containers_of_other_engines_are_directed_by_the_executor(tiered):
     assert done.outcomes == {}
     assert done.bytes["disk"] == 0
     assert done.bytes["ssd"] > 100 * ROWS
+
+
+@pytest.fixture(scope="module")
+def deleting(tiered):
+    """The cluster, which now deletes what jobs leave, and looks each second whether a disk failed."""
+    tiered.set_up_tiers(kept_s=0, health_ms=1000)
+    return tiered
+
+
+def first_to_spill(tiered, sorting):
+    """The attempt of the first map that spills into the small tier: no map has ended by then."""
+    spills = []
+    pattern = "usercache/*/appcache/*/attempt_*_spill_*.out"
+    wait_for(lambda: spills.extend(tiered.tiers["ssd"].glob(pattern)) or spills or sorting.done())
+    if not spills:
+        sorting.result()
+    return spills[0].name.partition("_spill_")[0]
+
+
+def test_a_task_that_is_killed_while_it_writes_runs_again_and_nothing_is_left(deleting):
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(deleting.sort, deleting.properties(full="1.0"))
+        killed = matching(re.compile(rf"\b{first_to_spill(deleting, sorting)}\b".encode()))
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        done = sorting.result()
+    assert len(killed) == 1
+    assert done.outcomes == {"DIRECTED": MAPS + REDUCES - 1, "OVERFLOW_RETRIED": 1}
+    wait_for(lambda: not deleting.left("ssd") and not deleting.left("disk"))
+
+
+def test_a_disk_that_fails_while_maps_write_ends_attempts_and_no_job(deleting):
+    mount = str(deleting.tiers["ssd"].parent)
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(deleting.sort, deleting.properties(full="1.0"))
+        first_to_spill(deleting, sorting)
+        # Nothing below it is found any more, and nothing can be made there; what is open stays open.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", mount], check=True)
+        try:
+            done = sorting.result()
+            wait_for(lambda: deleting.logged("Disk(s) failed: "))
+            wait_for(lambda: not deleting.left("disk"))
+        finally:
+            subprocess.run(["umount", "--lazy", mount], check=True)
+    assert done.outcomes == {"OVERFLOW_MISSING": MAPS + REDUCES}
+    # What lies on a disk that failed the next NodeManager deletes.
+    deleting.set_up_tiers(kept_s=0)
+    wait_for(lambda: not deleting.left("ssd"))
+    assert deleting.sort(deleting.properties(full="1.0")).outcomes == {"DIRECTED": MAPS + REDUCES}
 
 
 def test_what_was_applied_is_taken_back_unless_somebody_changed_it(tiered):

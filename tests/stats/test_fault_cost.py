@@ -3,7 +3,7 @@
 import pytest
 
 from assay.engine.tasks import MapReduceAttempt
-from assay.model.doubt import Outcome
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.fault import Fault, FaultReport, Redundancy
 from assay.model.record import Status
 from assay.report.analysis import analyse
@@ -156,6 +156,15 @@ def test_failures_wrong_outputs_and_missed_faults_are_counted_beside_the_times(r
     assert "it struck in 6 of 7 trials" in said
     assert "1 of 6 trials failed by it; 1 of 6 outputs are wrong" in said
     assert "failed: the job failed" in section.html()
+
+
+def test_a_job_of_several_that_failed_is_no_wrong_output(run):
+    failed = CheckResult(check="sort: it came to its end", outcome=Outcome.FAIL, detail="no room", ended=False)
+    every = [*run, faulty(9, 5, KILL, 1, STRUCK, verdicts=(failed,))]
+    section = analyse(a_measured_run(a_plan(*(one.trial for one in every)), every)).sections["faults"]
+    (cost,) = section.costs
+    assert (cost.struck, cost.failed, cost.wrong) == (5, 1, 0)
+    assert "failed: no room" in section.html()
 
 
 def test_a_run_without_faults_has_no_such_section(run):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.model.doubt import Doubt, Outcome
+from assay.model.doubt import CheckResult, Doubt, Outcome
 from assay.model.naming import size_of
 from assay.model.record import Status
 from assay.model.trial import ZERO_DELAY, Trial
@@ -106,6 +106,14 @@ def test_wrong_outputs_count_in_no_time_and_are_a_doubt():
     assert (row.trials, row.finished, row.wrong, row.elapsed_s, row.outcome) == (3, 2, 1, 11, Outcome.FAIL)
     doubt = next(one for one in doubts_of(summaries(records)) if one.kind == "wrong-outputs")
     assert doubt.what == "1 trial ended with a wrong output: 0003-triangles-disk"
+
+
+def test_a_job_of_several_that_failed_is_no_wrong_output():
+    failed = CheckResult(check="sort: it came to its end", outcome=Outcome.FAIL, detail="no room", ended=False)
+    records = [*runs("disk", [10, 12]), a_record(a_trial(3, repetition=3), elapsed_s=2, verdicts=(failed,))]
+    (row,) = rows_of(summaries(records))
+    assert (row.trials, row.finished, row.wrong, row.elapsed_s, row.outcome) == (3, 2, 0, 11, Outcome.FAIL)
+    assert "wrong-outputs" not in {one.kind for one in doubts_of(summaries(records))}
 
 
 def test_a_medium_that_changed_is_a_doubt_and_never_pooled():

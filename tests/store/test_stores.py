@@ -273,6 +273,16 @@ def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
     assert store.size_bytes("/out") == 42
 
 
+def test_hadoop_fs_that_cannot_know_whether_a_path_is_there_does_not_call_it_missing(hadoop_fs):
+    warning = "echo 'WARN util.NativeCodeLoader: Unable to load' >&2"
+    assert hadoop_fs(warning).exists("/a")
+    assert not hadoop_fs(f"{warning}; exit 1").exists("/a")
+    assert hadoop_fs("exit 1").size_bytes("/a") == 0
+    for said, code in (("test: Call From a to b failed", 1), ("-test: java.net.UnknownHostException: b", 255)):
+        with pytest.raises(AssayError, match=rf"^hadoop fs -test -e /a failed: {said}$"):
+            hadoop_fs(f"echo '{said}' >&2; exit {code}").exists("/a")
+
+
 def test_hadoop_fs_says_the_last_line_of_a_failure(hadoop_fs, tmp_path):
     (tmp_path / "x").touch()
     store = hadoop_fs("echo warning >&2; echo 'put: quota exceeded' >&2; exit 1")

@@ -89,9 +89,9 @@ def test_one_that_fails_leaves_the_others_to_their_ends_and_is_judged_with_its_r
     assert not engine.ended.is_set()
     assert [job.id for job in report.jobs] == ["a", "b"]
     assert report.result == {"a: records": 7, "b 2: records": 7}
-    assert [(one.check, one.outcome, one.detail) for one in whole.verify(None, report)] == [
-        ("a: sorted", Outcome.PASS, ""), ("b 1: it came to its end", Outcome.FAIL, "no room"),
-        ("b 2: sorted", Outcome.PASS, ""),
+    assert [(one.check, one.outcome, one.detail, one.ended) for one in whole.verify(None, report)] == [
+        ("a: sorted", Outcome.PASS, "", True), ("b 1: it came to its end", Outcome.FAIL, "no room", False),
+        ("b 2: sorted", Outcome.PASS, "", True),
     ]  # fmt: skip
 
 

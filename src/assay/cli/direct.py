@@ -246,6 +246,8 @@ def _steps_text(steps: Journal) -> Iterator[str]:
 def undo(cluster: Path | None, journal: Path, *, yes: bool) -> int:
     """Take back what `apply` did, exactly; refused where somebody else has changed any of it since.
 
+    Paths that are gone are named, and the rest is taken back.
+
     Jobs that still name the jar can't be submitted after that: take their properties away first.
 
     \b
@@ -254,7 +256,9 @@ def undo(cluster: Path | None, journal: Path, *, yes: bool) -> int:
     steps, console = read_journal(journal), open_console()
     clients = _clients(cluster or steps.cluster)
     if yes:
-        undo_steps(steps, journal, clients)
+        for subject, state in undo_steps(steps, journal, clients):
+            if state is State.GONE:
+                print_line(console, f"{subject}: {state}")
         print_line(console, "taken back; the journal is removed")
         return 0
     for subject, state in states(steps, clients):

@@ -27,6 +27,7 @@ class State(StrEnum):
     APPLIED = "as applied"
     BEFORE = "as before"
     CHANGED = "changed by somebody else"
+    GONE = "not there any more; a path that was moved keeps its policy"
 
 
 class JarStep(Frozen):
@@ -145,7 +146,7 @@ def read_journal(file: Path) -> Journal:
 
 def states(journal: Journal, clients: Clients) -> list[tuple[str, State]]:
     """How each step stands now, with what it is about."""
-    standing = [(f"policy of {step.path}", _policy_state(step, clients.policies)) for step in journal.policies]
+    standing = [(f"policy of {step.path}", _policy_state(step, clients)) for step in journal.policies]
     if journal.jar is not None:
         standing.insert(0, (f"jar {journal.jar.path}", _jar_state(journal.jar, clients.files)))
     return standing
@@ -156,29 +157,42 @@ def _jar_state(step: JarStep, files: HadoopFs) -> State:
     return State.BEFORE if not digest else State.APPLIED if digest == step.sha256 else State.CHANGED
 
 
-def _policy_state(step: PolicyStep, policies: StoragePolicies) -> State:
-    now = policies.of(step.path)
+def _policy_state(step: PolicyStep, clients: Clients) -> State:
+    try:
+        now = clients.policies.of(step.path)
+    except AssayError:
+        if clients.files.exists(step.path):
+            raise
+        return State.GONE
     return State.APPLIED if now == step.policy else State.BEFORE if now == step.before else State.CHANGED
 
 
-def undo_steps(journal: Journal, file: Path, clients: Clients) -> None:
-    """Take back what still is as it was applied, and remove the journal.
+def undo_steps(journal: Journal, file: Path, clients: Clients) -> list[tuple[str, State]]:
+    """Take back what still is as it was applied, and remove the journal; how each step stood before.
 
-    Raises BadInputError, before anything is changed, where somebody else changed any of it.
+    Raises BadInputError, before anything is changed, where somebody else changed any of it. Raises AssayError where a
+    policy cannot be taken back, when all else was: the journal stays.
     """
-    now = states(journal, clients)
-    if changed := [subject for subject, state in now if state is State.CHANGED]:
+    before = states(journal, clients)
+    if changed := [subject for subject, state in before if state is State.CHANGED]:
         raise BadInputError(
             f"{', '.join(changed)}: changed by somebody else since it was applied, so that nothing is taken back; set "
             f"it by hand to what {file} has before, or as applied, then start again"
         )
-    applied = {subject for subject, state in now if state is State.APPLIED}
+    applied = {subject for subject, state in before if state is State.APPLIED}
+    failures = []
     for step in journal.policies:
         if f"policy of {step.path}" in applied:
-            _restore(step, clients.policies)
+            try:
+                _restore(step, clients.policies)
+            except AssayError as error:
+                failures.append(str(error))
     if journal.jar is not None and f"jar {journal.jar.path}" in applied:
         clients.files.delete(journal.jar.path)
+    if failures:
+        raise AssayError(f"{'; '.join(failures)}; all else is taken back, and {file} stays")
     file.unlink()
+    return before
 
 
 def _restore(step: PolicyStep, policies: StoragePolicies) -> None:

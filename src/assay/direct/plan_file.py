@@ -94,7 +94,10 @@ def _directing_text(engine: str, tier: str, jar: str, tags: str) -> Iterator[str
         return
     if directing.needs:
         yield f"    # needs {directing.needs}"
-    yield from (f"    {name}: {_quoted(value)}" for name, value in directing.properties(tier, jar, tags).items())
+    for name, value in directing.properties(tier, jar, tags).items():
+        yield f"    {name}: {_quoted(value)}"
+        if name == directing.listing:
+            yield f"    # {name}: {_quoted(f'ITS_OWN,{value}')} for a job that sets this itself"
 
 
 def _why(job: ChosenJob) -> str:

@@ -260,10 +260,13 @@ def last_words(log: Path) -> str:
 
 
 def most_telling(said: str) -> str:
-    """Return the last error of a task, else what a container that did not start complained of, else an exception."""
+    """Return the last error of a task, else what a container that did not start complained of, else an exception.
+
+    A job that was ended from outside has none of these, and its client says so.
+    """
     complaints = [line.strip() for block in _OF_CONTAINER.findall(said) for line in block.splitlines() if _tells(line)]
-    signs = (is_of_task, lambda line: line in complaints[:1], _is_error)
-    return last_telling(said, *signs, silent="it printed nothing")[:500]
+    signs = (is_of_task, lambda line: line in complaints[:1], _is_error, lambda line: " failed with state " in line)
+    return last_telling(said, *signs, silent="it printed nothing").rpartition(" mapreduce.Job: ")[2][:500]
 
 
 def _tells(line: str) -> bool:

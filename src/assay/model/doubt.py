@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from assay.model.base import Frozen
 from assay.model.plugins import NAMESPACE, Registry
@@ -100,6 +102,8 @@ class CheckResult(Frozen):
     """The result."""
     detail: str
     """What was seen."""
+    ended: Annotated[bool, Field(exclude_if=lambda ended: ended)] = True
+    """Whether its job came to its end. One of several that did not has no output to check; `detail` says why."""
 
 
 def verdict(check: str, *, passed: bool, detail: str) -> CheckResult:

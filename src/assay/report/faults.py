@@ -8,7 +8,6 @@ from typing import NamedTuple
 from assay.model.base import json_text
 from assay.model.fault import NO_FAULT, FaultReport
 from assay.model.installed import notes_of
-from assay.model.record import Status
 from assay.model.registry import SECTIONS
 from assay.model.section import RunView
 from assay.model.trial_summary import TrialSummary
@@ -18,7 +17,7 @@ from assay.report.templates import template
 from assay.report.words import seconds_text
 from assay.stats.comparison import compare
 from assay.stats.fault_cost import FAULT, FaultCost, fault_costs
-from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials
+from assay.stats.sample import MACHINE, PLACEMENT, Levels, Trials, has_failed
 from assay.stats.summary import Row, rows_of
 
 WIDTH = 78
@@ -139,7 +138,8 @@ def struck_trial(summary: TrialSummary) -> StruckTrial:
     of_blocks = (blocks.copies_lost, blocks.under_replicated_blocks, blocks.missing_blocks) if blocks else [None] * 3
     missing_lines = report.kept.missing if report.kept else None
     lost += _losses([report.lost_attempts, report.repeated_tasks, *of_blocks, missing_lines])
-    ended = f"failed: {summary.error}" if summary.status is Status.FAILED else str(summary.outcome)
+    reason = summary.error or "; ".join(check.detail for check in summary.failed_checks if not check.ended)
+    ended = f"failed: {reason}" if has_failed(summary) else str(summary.outcome)
     return StruckTrial(summary.id, fault, struck, ended, "; ".join(lost) or "nothing", report.log)
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from assay.model.cluster import OF_NODE
 from assay.model.installed import kind_of
 from assay.model.naming import bytes_text, size_of
-from assay.model.record import Status
 from assay.report.analysis import RunData
 from assay.report.answer import names_of
 from assay.report.caveats import question_text
@@ -15,7 +14,7 @@ from assay.report.typed import typed
 from assay.report.words import about_text
 from assay.stats.caveats import MachineShared
 from assay.stats.decision import Decision, Question, Verdict
-from assay.stats.sample import MACHINE, PLACEMENT, is_valid
+from assay.stats.sample import MACHINE, PLACEMENT, has_failed, is_valid
 
 MARGIN = 1.2
 """So much longer than before repetitions may take, and still fit into the time that is asked for."""
@@ -60,7 +59,7 @@ class NextStep(NamedTuple):
 def next_steps(run: RunData, decisions: Sequence[Decision]) -> list[NextStep]:
     """The most useful first; at least one where anything was decided."""
     steps = []
-    if failed := sum(summary.status is Status.FAILED for summary in run.trials):
+    if failed := sum(map(has_failed, run.trials)):
         trials = "the trial that failed" if failed == 1 else f"the {failed} trials that failed"
         steps.append(
             NextStep(

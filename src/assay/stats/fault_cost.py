@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
 from assay.model.fault import NO_FAULT
-from assay.model.record import Status
 from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import Comparison
-from assay.stats.sample import Levels, by_levels
+from assay.stats.sample import Levels, by_levels, has_failed
 
 FAULT = "fault"
 """The factor."""
@@ -17,8 +16,8 @@ FAULT = "fault"
 class FaultCost(Frozen):
     """What one fault did to equal trials: `comparison` is with those without a fault, None where there are none.
 
-    Of `trials` it `struck` so many; of those so many `failed` or have a `wrong` output, which count in no time. The
-    losses are the most of any trial, None where no trial tells.
+    Of `trials` it `struck` so many; of those so many `failed`, or a job of several in them, or have a `wrong` output,
+    which count in no time. The losses are the most of any trial, None where no trial tells.
     """
 
     level: str
@@ -72,8 +71,8 @@ def _cost(
     copies = [report.redundancy for report in reports if report.redundancy]
     return FaultCost(
         level=level, others=others, trials=len(summaries), struck=len(struck),
-        failed=sum(summary.status is Status.FAILED for summary in struck),
-        wrong=sum(summary.status is Status.FINISHED and summary.outcome is Outcome.FAIL for summary in struck),
+        failed=sum(map(has_failed, struck)),
+        wrong=sum(summary.outcome is Outcome.FAIL and not has_failed(summary) for summary in struck),
         lost_attempts=_most([report.lost_attempts for report in reports]),
         repeated_tasks=_most([report.repeated_tasks for report in reports]),
         copies_lost=_most([copy.copies_lost for copy in copies]),

@@ -77,7 +77,12 @@ def is_struck_out(summary: TrialSummary) -> bool:
 
 def is_wrong(summary: TrialSummary) -> bool:
     """Whether a trial would count if its output were not wrong: who loses half the records is done sooner."""
-    return _took_time(summary) and summary.outcome is Outcome.FAIL
+    return _took_time(summary) and summary.outcome is Outcome.FAIL and not has_failed(summary)
+
+
+def has_failed(summary: TrialSummary) -> bool:
+    """Whether a trial failed, or a job of several in it."""
+    return summary.status is Status.FAILED or not all(check.ended for check in summary.failed_checks)
 
 
 def _could_count(summary: TrialSummary) -> bool:

@@ -128,11 +128,21 @@ class HadoopFs(Store):
                 size = None if size is None else size - len(piece)
                 yield piece
 
+    def exists(self, path: str) -> bool:
+        """Whether there is such a path, by `-test -e`, which tells nothing where there is none.
+
+        Raises AssayError where the client cannot know, such as that of a cluster that is down: it ends with 1, too.
+        """
+        done = self._call("-test", "-e", literal(path))
+        reasons = [line for line in done.stderr.splitlines() if line.startswith("test: ")]
+        if reasons or done.returncode not in (0, 1):
+            said = last_telling("\n".join(reasons) or done.stderr, silent=SILENT)
+            raise AssayError(f"hadoop fs -test -e {path} failed: {said}")
+        return done.returncode == 0
+
     def size_bytes(self, path: str) -> int:
         """Return the first column of `-du -s`; 0 where the path does not exist."""
-        if self._call("-test", "-e", literal(path)).returncode != 0:
-            return 0
-        return int(self._run("-du", "-s", literal(path)).split()[0])
+        return int(self._run("-du", "-s", literal(path)).split()[0]) if self.exists(path) else 0
 
     def delete(self, path: str, *more: str) -> None:
         self._run("-rm", "-r", "-f", "-skipTrash", *map(literal, (path, *more)))

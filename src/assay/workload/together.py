@@ -145,7 +145,8 @@ class Together:
         verdicts: list[CheckResult] = []
         for name, part, part_report in zip(self._names, self._parts, self._reports, strict=True):
             if isinstance(part_report, str):
-                verdicts.append(verdict(f"{name}: it came to its end", passed=False, detail=part_report))
+                failed = verdict(f"{name}: it came to its end", passed=False, detail=part_report)
+                verdicts.append(failed.model_copy(update={"ended": False}))
                 continue
             try:
                 judged = part.verify(store, part_report)

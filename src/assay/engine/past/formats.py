@@ -44,10 +44,12 @@ class Directing(NamedTuple):
 
     `properties` are those of a tier, the jar's place in the cluster's file system, and the nodes' tags, which are empty
     where each node has them in a file. `needs` is what the nodes must have besides; empty where that is nothing.
+    `listing` is the property, if any, whose value is a list with commas, to which a job may have entries of its own.
     """
 
     properties: Callable[[str, str, str], Mapping[str, str]]
     needs: str = ""
+    listing: str = ""
 
 
 BY_CONTAINERS = "org.assay.direct.TierExecutor in each NodeManager"

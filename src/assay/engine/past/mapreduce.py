@@ -470,7 +470,7 @@ FORM = PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
-    directing=Directing(_directed),
+    directing=Directing(_directed, listing="mapreduce.job.cache.files"),
     rules=RULES,
     # Configurations, and summaries of the JobHistoryServer's.
     is_beside=lambda name: name.removesuffix(".gz").endswith(SETTINGS_ENDING) or name.endswith(".summary"),

@@ -527,7 +527,7 @@ FORMS.add(TEZ, PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
-    directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS),
+    directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS, listing="tez.task.launch.env"),
     rules=RULES,
     is_beside=is_beside_tez,
 ), place=3)  # fmt: skip

@@ -12,6 +12,8 @@ enum Outcome {
   OVERFLOW_UNTAGGED,
   /** The node's tags cannot be read. */
   OVERFLOW_BAD_TAGS,
+  /** The job's limit, or what a task is expected to write, is no number; the task's log tells. */
+  OVERFLOW_BAD_NUMBER,
   /** An earlier attempt of the task ended, whatever ended it, and other tiers have more room. */
   OVERFLOW_RETRIED
 }

@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.util.VersionInfo;
 import org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,30 @@ public final class TierExecutor extends DefaultContainerExecutor {
   static final String LOCAL_DIRECTORIES = "LOCAL_DIRS";
 
   private static final Logger LOG = LoggerFactory.getLogger(TierExecutor.class);
+
+  /** Throws where this Hadoop is too old: its NodeManager then does not start. */
+  public TierExecutor() {
+    check(DefaultContainerExecutor.class);
+  }
+
+  /** Without this method, containers would be started as if they named no tier, and nobody told. */
+  static void check(Class<?> executor) {
+    try {
+      executor.getMethod(
+          "writeLaunchEnv",
+          OutputStream.class,
+          Map.class,
+          Map.class,
+          List.class,
+          Path.class,
+          String.class,
+          String.class,
+          LinkedHashSet.class);
+    } catch (NoSuchMethodException e) {
+      throw new IllegalStateException(
+          "TierExecutor needs Hadoop 3.3 or 3.4; this is " + VersionInfo.getVersion(), e);
+    }
+  }
 
   @Override
   public void writeLaunchEnv(

@@ -35,7 +35,7 @@ final class Tiers {
   /** The share of a tier's file system that may be filled; what is above overflows. */
   static final String FULL = "assay.direct.full";
 
-  static final float USUAL_FULL = 0.9f;
+  static final String USUAL_FULL = "0.9";
 
   /** What one task is expected to write. The limit knows nothing of tasks that began together. */
   static final String TASK_BYTES = "assay.direct.task.bytes";
@@ -75,10 +75,16 @@ final class Tiers {
       ToLongFunction<List<String>> free) {
     try {
       return choose(conf, tier, given, first, read(conf), free);
+    } catch (NumberFormatException e) {
+      return all(Outcome.OVERFLOW_BAD_NUMBER, given, e.getMessage());
     } catch (IOException | RuntimeException e) {
-      LOG.warn("No tier is chosen: {}", e.toString());
-      return new Choice(Outcome.OVERFLOW_BAD_TAGS, Arrays.asList(given));
+      return all(Outcome.OVERFLOW_BAD_TAGS, given, e.toString());
     }
+  }
+
+  private static Choice all(Outcome outcome, String[] given, String why) {
+    LOG.warn("No tier is chosen: {}", why);
+    return new Choice(outcome, Arrays.asList(given));
   }
 
   private static Choice choose(
@@ -88,6 +94,8 @@ final class Tiers {
       boolean first,
       Map<Path, String> tags,
       ToLongFunction<List<String>> free) {
+    double full = fullShare(conf);
+    long taskBytes = taskBytes(conf);
     String wanted = tier.toUpperCase(Locale.ROOT);
     List<String> usable = new ArrayList<>();
     List<String> others = new ArrayList<>();
@@ -99,7 +107,7 @@ final class Tiers {
         others.add(directory);
         continue;
       }
-      Outcome state = stateOf(root.toFile(), new File(directory), conf);
+      Outcome state = stateOf(root.toFile(), new File(directory), full, taskBytes);
       boolean inTier = tags.get(root).equals(wanted);
       outcome = inTier ? state : outcome;
       if (state == Outcome.DIRECTED) {
@@ -161,7 +169,7 @@ final class Tiers {
   }
 
   /** A container's own directory may be made later; its NodeManager's is there before. */
-  private static Outcome stateOf(File root, File directory, Configuration conf) {
+  private static Outcome stateOf(File root, File directory, double full, long taskBytes) {
     File place = directory.exists() ? directory : root;
     if (!place.isDirectory()) {
       return Outcome.OVERFLOW_MISSING;
@@ -170,12 +178,26 @@ final class Tiers {
       return Outcome.OVERFLOW_READ_ONLY;
     }
     long total = place.getTotalSpace();
-    long used = total - place.getUsableSpace() + conf.getLong(TASK_BYTES, sortBytes(conf));
-    boolean full = used > (double) conf.getFloat(FULL, USUAL_FULL) * total;
-    return full ? Outcome.OVERFLOW_FULL : Outcome.DIRECTED;
+    double used = (double) total - place.getUsableSpace() + taskBytes;
+    return used > full * total ? Outcome.OVERFLOW_FULL : Outcome.DIRECTED;
   }
 
-  private static long sortBytes(Configuration conf) {
-    return (long) conf.getInt("mapreduce.task.io.sort.mb", 100) << 20;
+  static double fullShare(Configuration conf) {
+    String text = conf.getTrimmed(FULL, USUAL_FULL);
+    if (!text.matches("0(\\.\\d*)?|1(\\.0*)?|\\.\\d+")) {
+      throw new NumberFormatException(
+          FULL + " is '" + text + "'; set it to a share from 0 to 1, such as " + USUAL_FULL);
+    }
+    return Double.parseDouble(text);
+  }
+
+  static long taskBytes(Configuration conf) {
+    long sortBytes = conf.getLong("mapreduce.task.io.sort.mb", 100) << 20;
+    try {
+      return conf.getLongBytes(TASK_BYTES, sortBytes);
+    } catch (RuntimeException e) {
+      throw new NumberFormatException(
+          TASK_BYTES + " is '" + conf.get(TASK_BYTES) + "'; set it to bytes, such as 100m");
+    }
   }
 }

@@ -1,6 +1,8 @@
 package org.assay.direct;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -182,10 +185,43 @@ class TiersTest {
     check(Outcome.OVERFLOW_BAD_TAGS, Arrays.asList("d1", "ssd", "d2"), choose("ssd"));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"most", "90", "-0.1", "1.5", "NaN", "0,9", "0.9f"})
+  void badShareKeepsAllDirectories(String share) {
+    conf.set(Tiers.FULL, share);
+    checkSaid(
+        "assay.direct.full is '" + share + "'; set it to a share from 0 to 1, such as 0.9",
+        () -> Tiers.fullShare(conf));
+    check(Outcome.OVERFLOW_BAD_NUMBER, Arrays.asList("d1", "ssd", "d2"), choose("ssd"));
+  }
+
+  private static void checkSaid(String sentence, Executable reading) {
+    assertEquals(sentence, assertThrows(NumberFormatException.class, reading).getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0.99999", ".99999", "1", "1.", "1.0"})
+  void shareIsADecimalNumber(String share) {
+    conf.set(Tiers.FULL, share);
+    check(Outcome.DIRECTED, Collections.singletonList("ssd"), choose("ssd"));
+  }
+
   @Test
-  void badNumbersKeepAllDirectories() {
-    conf.set(Tiers.FULL, "most");
-    check(Outcome.OVERFLOW_BAD_TAGS, Arrays.asList("d1", "ssd", "d2"), choose("ssd"));
+  void badBytesKeepAllDirectories() {
+    conf.set(Tiers.TASK_BYTES, "much");
+    checkSaid(
+        "assay.direct.task.bytes is 'much'; set it to bytes, such as 100m",
+        () -> Tiers.taskBytes(conf));
+    check(Outcome.OVERFLOW_BAD_NUMBER, Arrays.asList("d1", "ssd", "d2"), choose("ssd"));
+    conf.set(Tiers.TASK_BYTES, "1m");
+    check(Outcome.DIRECTED, Collections.singletonList("ssd"), choose("ssd"));
+  }
+
+  @Test
+  void executorOfAnOlderHadoopIsRefused() {
+    IllegalStateException refused =
+        assertThrows(IllegalStateException.class, () -> TierExecutor.check(Object.class));
+    assertTrue(refused.getMessage().startsWith("TierExecutor needs Hadoop 3.3 or 3.4; this is "));
   }
 
   @Test
