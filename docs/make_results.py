@@ -367,6 +367,17 @@ def compare_histories_example() -> str:
         return _listing(output_of(Path(folder), "110", "-m", "assay", "compare-histories", *words, TZ="UTC"))
 
 
+def compare_histories_example_head() -> str:
+    """What the tutorial's `assay compare-histories --example` prints beside advice, but for most of the controls."""
+    with tempfile.TemporaryDirectory() as folder:
+        advice = output_of(Path(folder), "110", "-m", "assay", "advise", *_DECIDING, "--json")
+        Path(folder, "advice.json").write_text("\n".join(advice), encoding="utf-8")
+        words = ("--role", "intermediate", "--advised", "advice.json", "--done", "directed-jobs-on-ssd")
+        lines = output_of(Path(folder), "110", "-m", "assay", "compare-histories", "--example", *words, TZ="UTC")
+    controls = [place for place, line in enumerate(lines) if "  control  " in line]
+    return _listing([*lines[: controls[1]], "  ...", *lines[controls[-1] + 1 :]])
+
+
 def kept_triage_cases() -> list[Case]:
     """What `benchmarks/triage_truth.py --json` wrote beside itself."""
     kept = json.loads((ROOT / "benchmarks" / "triage-truth.json").read_text(encoding="utf-8"))
@@ -459,6 +470,18 @@ def triage_example_head() -> str:
     return _listing([*lines[: last + 1], "  ..."])
 
 
+_DECIDING = ("--example", "--ssd-price", "500", "--node-price", "11000", "--small-ssd", "400GB")
+"""The tutorial's options of `assay advise`."""
+
+
+def advise_example_head() -> str:
+    """What the tutorial's `assay advise` prints, to the end of its table."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = output_of(Path(folder), "110", "-m", "assay", "advise", *_DECIDING)
+    last = max(place for place, line in enumerate(lines) if line.startswith("  1 more node"))
+    return _listing([*lines[: last + 1], "..."])
+
+
 def advise_example() -> str:
     """What `assay advise --example` prints with some prices."""
     prices = {"ssd": 500, "disk": 300, "memory": 450, "node": 11_000}
@@ -520,6 +543,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "known effects": known_effects,
     "compare histories": compare_histories,
     "compare histories example": compare_histories_example,
+    "compare histories example head": compare_histories_example_head,
     "likely": lambda: _table([*likely.COLUMNS], likely.rows(_likely_cases())),
     "likely verdicts": likely_verdicts,
     "likely without emulation": likely_without_emulation,
@@ -534,6 +558,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "triage example": triage_example,
     "triage example head": triage_example_head,
     "advise example": advise_example,
+    "advise example head": advise_example_head,
     "advise forecasts": advise_forecasts,
     **PREDICTION_BLOCKS,
     **BLOCKS,

@@ -170,6 +170,20 @@ def test_one_more_node_saves_its_share_at_most_and_was_never_measured():
     assert likely.unlike
 
 
+def test_of_one_more_node_evidence_tells_what_is_saved_of_drives_alone():
+    site = SITES["page cache"]
+    run = run_of(site, reduces=0)
+    changed = after("one-more-node", run, site, nodes=4)[0]._replace(most_s=inf)
+    none_s, once_s, twice_s = (
+        likely_after(
+            run._replace(likely=run.likely._replace(seconds=times * run.likely.seconds)), site, changed
+        ).seconds
+        for times in (0, 1, 2)
+    )
+    assert 0 < none_s < once_s
+    assert twice_s - once_s == pytest.approx(once_s - none_s)
+
+
 def test_one_more_node_can_halve_a_stage_of_one_task_more_than_slots():
     run = run_of(SITES["page cache"], maps=121, slots=120, nodes=4, reduces=0)
     (stage,) = run.job.stages

@@ -100,12 +100,12 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert rows["local-directories-of-some-nodes"]["low_hours"] == 0
     ssd, small = rows["local-directories-on-ssd"], rows["directed-jobs-on-ssd"]
     assert small["price"] == 8 * 90
-    assert answer["directed"]["jobs"] == ["nightly sort", "report"]
+    assert answer["directed"]["jobs"] == ["nightly sort"]  # of the report an SSD saves next to nothing
     assert answer["directed"]["peak_bytes"] < 0.8 * (64 << 30)
     assert small["likely_hours"] == pytest.approx(ssd["likely_hours"])
     text = " ".join(advise(*few, "-v").split())
-    assert "1 SSD of 64.0 GiB a node for 2 jobs " in text
-    assert "For an SSD of 64.0 GiB a node (--small-ssd): nightly sort, report." in text
+    assert "1 SSD of 64.0 GiB a node for 1 job " in text
+    assert "For an SSD of 64.0 GiB a node (--small-ssd): nightly sort." in text
     assert "a small SSD costs" not in text
     assert "--small-ssd-price 90" in text
     assert "--ssd-nodes 2 --small-ssd 65536MiB" in text
@@ -113,16 +113,20 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
     tenth = as_json(*words)
     assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
-    assert tenth["directed"]["jobs"] == ["report"]
-    small = next(row for row in tenth["alternatives"] if row["kinds"] == ["directed-jobs-on-ssd"])
-    assert (small["price"], small["verdict"]) == (8 * 500, "does not pay")
+    assert tenth["directed"]["jobs"] == []
+    of_tenth = " ".join(advise(*words, "-v").split())
+    assert "No job that gains fits on an SSD of " in of_tenth
+    assert "a small SSD costs" not in of_tenth
+
+
+def test_a_small_ssd_costs_as_much_as_another_and_may_pay_below_that(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, "--ssd-price", "100000", "--node-price", "11000")
+    words = (*words, "--small-ssd", "64GiB")
+    small = next(row for row in as_json(*words)["alternatives"] if row["kinds"] == ["directed-jobs-on-ssd"])
+    assert (small["price"], small["verdict"]) == (2 * 100_000, "does not pay")
     below = significant_text(small["flip_prices"][1])
-    assert f"Assumed: a small SSD costs 500, too (--small-ssd-price); it can pay below {below}." in advise(*words)
-    for history in site.glob("*0003*"):
-        history.unlink()
-    of_large = " ".join(advise(*words, "-v").split())
-    assert "No job that gains fits on an SSD of " in of_large
-    assert "a small SSD costs" not in of_large
+    text = " ".join(advise(*words).split())
+    assert f"Assumed: a small SSD costs 100,000, too (--small-ssd-price); it can pay below {below}." in text
 
 
 def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
@@ -172,11 +176,15 @@ def test_what_saves_less_than_its_price_must_does_not_pay(site):
 def test_prices_change_what_pays_and_not_what_is_saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     saved = []
-    for price in ("500", "1800"):
+    for price in ("50", "500", "1800"):
         cluster = ("--example", "--drives", "12xhdd", "--cores", "32", "--node-price", "11000")
         answer = as_json(*cluster, "--ssd-price", price)
-        saved.append({row["name"]: (row["likely_hours"], row["high_hours"]) for row in answer["alternatives"]})
-    assert saved[0] == saved[1]
+        saved.append({
+            row["name"]: [row[of] for of in ("likely_hours", "high_hours", "most_hours", "night_most_hours")]
+            for row in answer["alternatives"]
+        })  # fmt: skip
+        saved[-1]["directed"] = answer["directed"]["jobs"]
+    assert saved[0] == saved[1] == saved[2]
 
 
 def test_without_prices_hours_alone_are_compared(site):
@@ -189,6 +197,21 @@ def test_nodes_that_a_history_server_samples_may_be_more():
     job = run_of(SITES["counters"]).job
     assert of_histories([job], 2) == ". The cluster has 2 nodes, as histories name (--nodes)"
     assert ", and may have more: " in of_histories([job, job._replace(nodes_are_sampled=True)], 2)
+
+
+def test_nights_in_which_nothing_ran_count_and_are_said(site):
+    weekly = site.parent / "weekly"
+    weekly.mkdir()
+    for week in range(2):
+        write_history(weekly, HEAVY._replace(number=week, submitted_ms=HEAVY.submitted_ms + 7 * week * DAY_MS))
+    answer = as_json("--history", weekly, "--drives", "1xhdd")
+    assert (answer["nights"], answer["empty_nights"]) == (8, 6)
+    ran_s = (HEAVY.finished_ms - HEAVY.started_ms) / 1000
+    assert answer["month_hours"] == pytest.approx(2 * ran_s / 3600 * 30 / 8)
+    assert answer["idle_share"] == pytest.approx(1 - 2 * ran_s / (7 * DAY_MS / 1000 + ran_s))
+    text = " ".join(advise("--history", weekly, "--drives", "1xhdd").split())
+    assert "extrapolated from 8 nights, in 6 of which no job ran: " in text
+    assert "No job ran in 100 % of the histories' time: " in text
 
 
 def test_one_night_is_a_doubt(site):
@@ -256,7 +279,7 @@ def test_the_example_fits_on_a_screen(tmp_path, monkeypatch):
     assert len(text.splitlines()) <= 48
     assert len(text.split()) < 1200
     monkeypatch.setenv("COLUMNS", "110")
-    assert "  pays from  " in advise("--example", *PRICES)
+    assert re.search(r"^  alternative .*  at most +night .*  needs  ", advise("--example", *PRICES), re.MULTILINE)
 
 
 def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_others(site):
@@ -319,7 +342,7 @@ def test_a_page_has_the_decision_the_table_with_beaten_ones_in_grey_jobs_sizes_a
     assert "What to change first Change first: " in words
     assert "The answer flips at a unit price of " in words
     assert "SSDs for local directories need " in words
-    assert "a node (--small-ssd): report." in words
+    assert re.search(r"No job that gains fits on an SSD of [\d.]+ [GM]iB a node alone \(--small-ssd\)\.", words)
     assert "SSDs for all data: moving the jobs' inputs with all copies, " in words
     assert "nightly sort" in words
     grey = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]

@@ -1,5 +1,10 @@
-"""Proves that the tutorial's way from a history to one job tested can be walked: its own commands, as they are typed."""
+"""Proves that the tutorial's ways from histories can be walked, to one job tested, and to a decision, its doing and its check.
 
+Its own commands are typed as they stand there.
+"""
+
+import json
+import re
 import shlex
 import subprocess
 import zipfile
@@ -20,9 +25,11 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 SCREEN = 30
 """Lines of the page's source, most of which take one of a screen."""
+FROM_HISTORIES = ("triage", "run-job", "advise", "direct", "compare-histories")
 COMMANDS = [
-    shlex.split(line)[1:] for line in TEXT.splitlines() if line.startswith(("./assay triage", "./assay run-job"))
-]
+    shlex.split(line)[1:] for line in TEXT.splitlines()
+    if line.startswith(tuple(f"./assay {command}" for command in FROM_HISTORIES))
+]  # fmt: skip
 MAKING = "\n".join(line for line in TEXT.splitlines() if "my-text" in line and not line.startswith("./assay"))
 """How the text is made whose words are counted."""
 
@@ -48,7 +55,7 @@ def walker(tmp_path, history, monkeypatch):
         done = CliRunner().invoke(cli, words, standalone_mode=False)
         assert done.exception is None, done.exception
         assert done.return_value in {0, None}
-        return done.output
+        return done.stdout
 
     return type_in
 
@@ -90,6 +97,33 @@ def test_both_jobs_become_an_experiment_that_can_decide(walker, tmp_path):
         plan = plan_and_more(ExperimentSource(written), vocabulary(find_installation()))[0]
         assert {trial.repetition for trial in plan.trials} == {1, 2}
         assert any(trial.zero_delay for trial in plan.trials)
+
+
+@pytest.mark.slow
+def test_the_example_leads_to_a_decision_its_doing_and_its_check(walker, tmp_path):
+    way = [words for words in COMMANDS if "--example" in words]
+    assert [words[0] for words in way] == ["triage", "advise", "advise", "advise", "direct", "compare-histories"]
+    printed = []
+    for words in way:
+        typed, _, file = " ".join(words).partition(" > ")
+        printed.append(walker(typed.split()))
+        if file:
+            (tmp_path / file).write_text(printed[-1], encoding="utf-8")
+    _, decision, kept, patch, chosen, check = (" ".join(text.split()) for text in printed)
+    advice = json.loads(kept)
+    first = advice["alternatives"][advice["first"]]
+    assert f"The first candidate is {first['name']} (costs nothing)" in decision
+    assert patch.startswith(f"# {first['name']}: review this")
+    assert "+ mapreduce." in patch
+    directed = {"nightly sort", "sessions", "join clicks"}
+    assert set(advice["directed"]["jobs"]) == directed
+    assert chosen.startswith("Direct 3 of 40 jobs to the SSD: ")
+    planned = (tmp_path / "direct-plan.yaml").read_text(encoding="utf-8")
+    assert all(job in planned for job in directed)
+    assert re.match(r"\d+ jobs that the change may touch: helped\. (19|2[01]) % less time ", check)
+    assert "7 nights before " in check
+    assert "35 controls, which the change cannot touch, took " in check
+    assert re.search(r"Advice had foretold of 1 SSD of .* Seen: (19|2[01]) %, within the interval\.", check)
 
 
 def test_doctors_sample_counts_the_shipped_profiles():

@@ -65,6 +65,12 @@ def test_the_chain_leads_from_run_to_run_back_from_the_last_end():
     assert (of_night.length_s, of_night.runs) == (133 * 60, 5)
 
 
+def test_nights_without_runs_are_nights_of_the_calendar():
+    window = batch_window([run("load", 24 * 60 * day, 60) for day in (0, 1, 7)])
+    assert (len(window.nights), window.calendar_nights) == (3, 8)
+    assert batch_window([run("load", 0, 60)]).calendar_nights == 1
+
+
 @pytest.mark.parametrize(("pause_min", "chain"), [(4.9, ("first", "second")), (5.1, ("second",))])
 def test_what_begins_much_later_begins_a_chain(pause_min, chain):
     assert LATEST_FOLLOWER_MS == 5 * MINUTE

@@ -26,10 +26,12 @@ from assay.advise.saving import MONTH_NIGHTS, JobSaving, likely_after
 from assay.advise.sizes import FREE_SHARE, Sizes, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
+from assay.model.trial import DEFAULT_WORTH
 from assay.report.words import significant_text
+from assay.triage.bounds import concurrency
 from assay.triage.likely import Likely
 from assay.triage.names import run_name
-from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageVerdict
+from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageVerdict, rows_of
 from assay.triage.reasons import BoundedRun, by_job
 from assay.triage.window import window_of
 
@@ -113,7 +115,11 @@ class Advice(Frozen):
     nodes: int
     """The nodes of the cluster."""
     nights: int
-    """The nights of the histories, of which a month has 30."""
+    """Nights from the first of the histories to the last, of which a month has 30."""
+    empty_nights: int = 0
+    """In how many of these nothing ran."""
+    idle_share: float = 0.0
+    """Of the time from the first start to the last end, the share in which no job ran."""
     month_hours: float
     """The jobs' time in a month: of their runs that count, or of all runs of a job where none does."""
     uncounted_hours: float
@@ -172,15 +178,20 @@ def least_share(price_a_node: float, node_price: float) -> float:
 def advise(
     jobs: Sequence[PastJob], site: Site, answer: Triage, bounded: Sequence[BoundedRun], assumed: Sequence[str]
 ) -> Advice:
-    """The advice for a site with these jobs, of which triage's answer is known."""
-    known = frozenset(row.job for row in answer.rows if row.bound_s is not None)
+    """The advice for a site with these jobs, of which triage's answer is known, by a threshold that prices may set.
+
+    Which bounds hold is asked by triage's usual threshold: prices change what pays, and never what is saved.
+    """
+    judged = rows_of(jobs, bounded, DEFAULT_WORTH)
+    known = frozenset(row.job for row in judged if row.bound_s is not None)
     nights = nights_of(answer)
     runs = [run for run in bounded if run_name(run.job) in known]
     others = [job for job in jobs if not job.counts or run_name(job) not in known]
     to_hours = MONTH_NIGHTS / nights / 3600
     uncounted_s = _uncounted_s(jobs)
     hours = to_hours * (sum(run.job.ran_s for run in bounded) + uncounted_s)
-    batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(answer.rows) + uncounted_s))
+    batch = _Batch(runs, others, known, to_hours, hours, to_hours * (_open_s(judged) + uncounted_s))
+    window = window_of(runs, others, known)
     of_ssds = sizes([job for job in jobs if job.stages], nights, site.purchase.ssd, site.ssd_bytes, site.writes_a_day)
     directed = _directed(runs, site, site.purchase.small_ssd_bytes or _SMALL_SHARE * of_ssds.needed_bytes)
     compared = [
@@ -193,8 +204,9 @@ def advise(
     all_ssds = next((row for row in rows if DATA_ON_SSD in row.kinds), None)
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
+        empty_nights=nights - len(window.nights) if window else 0, idle_share=_idle_share(jobs),
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
-        night_unknown=answer.window.longest_night.unknown if answer.window else 0, worth=answer.summary.worth,
+        night_unknown=window.longest_night.unknown if window else 0, worth=answer.summary.worth,
         no_gain=_no_gain(answer.rows),
         sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
         move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
@@ -226,17 +238,14 @@ def _assumed(rows: Sequence[Comparison], purchase: Purchase) -> Iterator[str]:
 
 
 def nights_of(answer: Triage) -> int:
-    """The nights of the histories, at least one."""
+    """Nights from the first of the histories to the last, at least one; those without jobs count, too."""
     if answer.window is not None:
-        return len(answer.window.nights)
+        return answer.window.calendar_nights
     return max(1, round((answer.summary.ended_ms - answer.summary.began_ms) / _DAY_MS))
 
 
 def _open_s(rows: Sequence[JobRow]) -> float:
-    """How long jobs took of which no bound holds, and how long all others waited, which no byte tells of.
-
-    It depends on no threshold: prices change which alternatives pay, and never what they save.
-    """
+    """How long jobs took of which no bound holds, and how long all others waited, which no byte tells of."""
     return sum(row.ran_s if row.bound_s is None else row.polls_s for row in rows)
 
 
@@ -244,6 +253,12 @@ def _uncounted_s(jobs: Sequence[PastJob]) -> float:
     """How long the runs of jobs took of which none counts."""
     counted = {run_name(job) for job in jobs if job.counts}
     return sum(job.ran_s for job in jobs if run_name(job) not in counted)
+
+
+def _idle_share(jobs: Sequence[PastJob]) -> float:
+    timed = [job for job in jobs if job.elapsed_s]
+    span_ms = max(job.finished_ms for job in timed) - min(job.started_ms for job in timed)
+    return max(0.0, 1 - 1000 * concurrency(timed).covered_s / span_ms)
 
 
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:

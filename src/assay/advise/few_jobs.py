@@ -1,5 +1,6 @@
 """Which jobs get a small SSD in each node: those that save most for what they hold there at once.
 
+A job of which the SSD saves next to nothing gets none, since each job that gets it has to be configured by itself.
 Jobs are taken in two orders, by what they save for each byte of their peak, and by what they save; each that still fits
 beside those taken before. The order that saves more is the choice. If all jobs ran at once on the same nodes, that
 would be at least half of what the best choice saves (Dantzig 1957, for the knapsack problem). Where they do not, it is
@@ -18,6 +19,9 @@ from assay.triage.likely import Likely, added
 from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
+LEAST_SAVED = 0.01
+"""Of a job's own time: nights differ by more, so that less goes unseen. No price sets it, since jobs share the SSD."""
+
 
 class Candidate(NamedTuple):
     """A job that may get the SSD: how many seconds that probably saves of its runs, and these runs."""
@@ -30,6 +34,11 @@ class Candidate(NamedTuple):
     def peak_bytes(self) -> float:
         """The most that its runs had at once in the local directories of a node."""
         return peak_at_once(self.runs)
+
+    @property
+    def gains(self) -> bool:
+        """Whether the SSD saves enough of its time."""
+        return self.saved_s > 0 and self.saved_s >= LEAST_SAVED * sum(run.ran_s for run in self.runs)
 
 
 def saved_on_ssd(runs: Iterable[BoundedRun], site: DriveSite, ssd: Drives) -> Likely | str:
@@ -47,9 +56,9 @@ def candidate_of(job: str, runs: Sequence[BoundedRun], saved: Likely | str) -> C
 def few_jobs(candidates: Sequence[Candidate], size_bytes: float) -> list[Candidate]:
     """The jobs that get an SSD of that size in each node, in the order in which they are chosen.
 
-    Jobs that save nothing get none.
+    Jobs that do not gain get none.
     """
-    peaks = {of.job: of.peak_bytes for of in candidates if of.saved_s > 0 and of.runs}
+    peaks = {of.job: of.peak_bytes for of in candidates if of.gains and of.runs}
     gaining = [of for of in candidates if peaks.get(of.job, size_bytes + 1) <= size_bytes]
     by_name = sorted(gaining, key=lambda of: of.job)
     by_byte = sorted(by_name, key=lambda of: of.saved_s / max(1.0, peaks[of.job]), reverse=True)

@@ -13,7 +13,7 @@ from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
 from assay.report.columns import Column, layout_table
 from assay.report.templates import template
-from assay.report.words import about_text, duration_text, print_line, print_text, significant_text
+from assay.report.words import about_text, duration_text, percent, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
 from assay.triage.window import unknown_words
@@ -21,11 +21,11 @@ from assay.triage.window import unknown_words
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
-    "Hours are of jobs' time in a month. A ? marks what is good for an order alone: only the interval is known. "
-    "Intervals were fitted to drives without delay: in kept runs they hold fewer than nine of ten savings by SSDs; for "
-    "other changes they are untested. An alternative pays where it saves more than the same money would as nodes. In a "
-    "cluster that is often idle, only the night counts. Savings do not add up. At most includes all time of unknown "
-    "jobs, except for settings."
+    "Hours are of jobs' time in a month, and at most of the longest night. A ? marks what is good for an order alone: "
+    "only the interval is known. Intervals were fitted to drives without delay: in kept runs they hold fewer than nine "
+    "of ten savings by SSDs; for other changes they are untested. An alternative pays where it saves more than the "
+    "same money would as nodes (needs). Of what pays, or else of what may, free changes come first, by hours alone. "
+    "Savings do not add up. At most includes all time of unknown jobs, except for settings."
 )
 
 
@@ -76,10 +76,12 @@ def headline(advice: Advice) -> str:
 def _month_words(advice: Advice) -> str:
     """What a month is, and what of jobs' time counts."""
     of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
+    empty = f", in {advice.empty_nights} of which no job ran" if advice.empty_nights else ""
     failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
     return (
-        f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}: {_hours(advice.month_hours)} of jobs' time"
-        f"{failed if advice.uncounted_hours else ''}."
+        f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}{empty}: {_hours(advice.month_hours)} of "
+        f"jobs' time{failed if advice.uncounted_hours else ''}. No job ran in {percent(advice.idle_share)} of the "
+        "histories' time: where that is much, only the night counts."
     )
 
 
@@ -109,9 +111,10 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
         Column("alternative", [row.name for row in rows], name=True),
         Column("saves (h)", [likely(row) for row in rows]),
         Column("at most", [significant_text(row.most_hours) for row in rows], rank=2),
+        Column("night", [significant_text(row.night_most_hours) for row in rows], rank=3),
         Column("price", ["-" if row.price is None else f"{row.price:,.0f}" for row in rows]),
         Column("h/1,000", [per_1000(row) for row in rows], rank=1),
-        Column("pays from", [significant_text(row.least_hours) for row in rows], rank=3),
+        Column("needs", [significant_text(row.least_hours) for row in rows], rank=4),
         Column("verdict", [verdict(row) for row in rows]),
     ]
 

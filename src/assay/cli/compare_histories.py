@@ -10,7 +10,16 @@ import click
 from assay.advise.foretold import ForetoldChange, foretold, foretold_lines, read_advice
 from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, WholeNumber, find_installation, output_options, print_json
-from assay.cli.past_jobs import ASSUMED_DRIVES, Since, find_histories, login_for, read_jobs, reading_progress
+from assay.cli.past_jobs import (
+    ASSUMED_DRIVES,
+    Since,
+    check_named,
+    find_histories,
+    login_for,
+    read_jobs,
+    reading_progress,
+)
+from assay.engine.past.example import CHANGED_MS, CORES, DRIVES, FOLDER, FOLDER_AFTER, write_example
 from assay.host.http import BoundedWeb
 from assay.model.naming import first_few
 from assay.model.trial import DEFAULT_WORTH
@@ -38,11 +47,15 @@ class ChangedAt(Since):
 
 @click.command("compare-histories")
 @click.option(
-    "--history", "places", multiple=True, required=True, metavar="PLACE",
+    "--history", "places", multiple=True, metavar="PLACE",
     help="Histories from before the change and after it, as triage takes them; several may be named.",
 )  # fmt: skip
 @click.option(
-    "--changed", "changes", type=ChangedAt(), multiple=True, required=True, metavar="DATE",
+    "--example", is_flag=True,
+    help=f"Write made histories from before a change and after it into {FOLDER}/ and {FOLDER_AFTER}/, and take those.",
+)  # fmt: skip
+@click.option(
+    "--changed", "changes", type=ChangedAt(), multiple=True, metavar="DATE",
     help="When the drives were changed: a date, for noon of that day, a time such as 2026-11-18T20:00, or 7d.",
 )  # fmt: skip
 @click.option(
@@ -55,8 +68,8 @@ class ChangedAt(Since):
 @click.option("--until", type=Since(), help="Only jobs that began before then, such as before the next change.")
 @click.option("--cluster", type=UserPath(), metavar="CONF_DIR", help="The cluster's Hadoop configuration.")
 @click.option(
-    "--drives", metavar="COUNTxDRIVE", default=ASSUMED_DRIVES, show_default=True,
-    help=f"The drives that each node had before the change: {HOW}.",
+    "--drives", metavar="COUNTxDRIVE",
+    help=f"The drives that each node had before the change: {HOW}. By default {ASSUMED_DRIVES}.",
 )  # fmt: skip
 @click.option("--cores", type=WholeNumber(1, 10_000), help="Hardware threads of each node, as `nproc` counts them.")
 @click.option(
@@ -73,8 +86,8 @@ class ChangedAt(Since):
 @output_options
 def compare_histories(
     places: tuple[str, ...], changes: tuple[int, ...], controls: tuple[str, ...], role: str | None, since: int,
-    until: int | None, cluster: Path | None, drives: str, cores: int | None, advised: Path | None, done: str | None,
-    worth: float, *, output: Output,
+    until: int | None, cluster: Path | None, drives: str | None, cores: int | None, advised: Path | None,
+    done: str | None, worth: float, *, example: bool, output: Output,
 ) -> None:  # fmt: skip
     """Tell whether a change of drives helped, by the jobs that recur before and after it.
 
@@ -82,10 +95,14 @@ def compare_histories(
     cannot touch. The interval comes from how much nights differ. Nothing is run or changed.
 
     \b
-    Example:  assay compare-histories --history /history/done --changed 2026-11-18 --drives 12xhdd --cores 32
+    Example:  assay compare-histories --example
+              assay compare-histories --history /history/done --changed 2026-11-18 --drives 12xhdd --cores 32
               assay compare-histories --history /history/done --changed 2026-11-18 --advised advice.json
               assay compare-histories --history /history/done --changed 2026-11-18 --control "train model"
     """
+    check_named(places, example=example)
+    if not (changes or example):
+        raise click.UsageError("Missing option '--changed': say when the drives were changed, such as 2026-11-18")
     if len(changes) > 1:
         raise click.UsageError(
             "--changed is given twice, and one change is judged at a time; set its neighbours apart with --since and "
@@ -96,7 +113,12 @@ def compare_histories(
     if done and not advised:
         raise click.UsageError("--done names an alternative of --advised, which is missing; name its file, too")
     advice = read_advice(advised) if advised else None
-    site = DriveSite(drives_by_role(drives, find_installation().profiles), cores)
+    if example:
+        write_example(FOLDER)
+        write_example(FOLDER_AFTER, after=True)
+        places, changes = (str(FOLDER), str(FOLDER_AFTER)), changes or (CHANGED_MS,)
+        drives, cores = drives or DRIVES, cores or CORES
+    site = DriveSite(drives_by_role(drives or ASSUMED_DRIVES, find_installation().profiles), cores)
     web = BoundedWeb(authorize=login_for(cluster))
     try:
         with reading_progress(output.progress) as bar:

@@ -102,8 +102,7 @@ def past_jobs_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_asked(*arguments: Any, **values: Any) -> Any:
         asked = AskedJobs(**{name: values.pop(name) for name in AskedJobs._fields})
-        if asked.example == bool(asked.history):
-            raise click.UsageError("name histories with --history PLACE, or give --example for made ones")
+        check_named(asked.history, example=asked.example)
         if asked.sar and asked.prometheus:
             raise click.UsageError("name either --sar or --prometheus: both tell how busy the drives were")
         return command(*arguments, asked=asked, **values)
@@ -148,6 +147,12 @@ def past_jobs_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped
+
+
+def check_named(places: Sequence[str], *, example: bool) -> None:
+    """Raises UsageError unless histories are named, or those of the made site are asked for."""
+    if example == bool(places):
+        raise click.UsageError("name histories with --history PLACE, or give --example for made ones")
 
 
 class PastJobs(NamedTuple):

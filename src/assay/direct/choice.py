@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.advise.advice import nights_of
-from assay.advise.few_jobs import Candidate, candidate_of, few_jobs, peak_of, saved_on_ssd
+from assay.advise.few_jobs import LEAST_SAVED, Candidate, candidate_of, few_jobs, peak_of, saved_on_ssd
 from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import FREE_SHARE
 from assay.engine.past.formats import FORMS
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text
+from assay.report.words import percent
 from assay.triage.drives import Drives
 from assay.triage.likely import Likely
 from assay.triage.ranking import DriveSite, JobRow, Triage, TriageVerdict
@@ -55,7 +56,7 @@ class Choice(Frozen):
     high_hours: float
     """The upper end."""
     nights: int
-    """The nights of the histories, of which a month has 30."""
+    """Nights from the first of the histories to the last, of which a month has 30."""
     jobs: tuple[ChosenJob, ...]
     """All jobs: first those that are directed, by what they save."""
 
@@ -113,7 +114,9 @@ def _why_never(job: _Job) -> str:
         return "not known: its histories lack data, or contradict one another"
     if isinstance(saved, str):
         return f"not known: {saved}"
-    return "" if saved.seconds > 0 and job.candidate.peak_bytes > 0 else "an SSD for intermediate data saves nothing"
+    if job.candidate.gains and job.candidate.peak_bytes > 0:
+        return ""
+    return f"an SSD for intermediate data saves less than {percent(LEAST_SAVED)} of its time"
 
 
 def _why_left(candidate: Candidate, taken: Sequence[Candidate], room: float) -> str:

@@ -293,7 +293,7 @@ def judge(jobs: Sequence[PastJob], site: DriveSite, worth: float) -> list[JobRow
 
     Among these, by what is likely to be saved; where that is not known, last, by what could be.
     """
-    return _rows(jobs, bounded_runs(jobs, site), worth)
+    return rows_of(jobs, bounded_runs(jobs, site), worth)
 
 
 def bounded_runs(jobs: Sequence[PastJob], site: DriveSite) -> list[BoundedRun]:
@@ -310,7 +310,8 @@ def bounded_runs(jobs: Sequence[PastJob], site: DriveSite) -> list[BoundedRun]:
     return bounded
 
 
-def _rows(jobs: Sequence[PastJob], every: Iterable[BoundedRun], worth: float) -> list[JobRow]:
+def rows_of(jobs: Sequence[PastJob], every: Iterable[BoundedRun], worth: float) -> list[JobRow]:
+    """As `judge`, of jobs whose runs that count are known."""
     bounded = by_job(every)
     runs: dict[str, list[PastJob]] = {}
     for job in jobs:
@@ -473,7 +474,7 @@ def triage(
     jobs = distinct(jobs)
     copies -= len(jobs)
     bounded = bounded_runs(jobs, site) if bounded is None else bounded
-    rows = _rows(jobs, bounded, worth)
+    rows = rows_of(jobs, bounded, worth)
     whole = [job for job in jobs if job.counts]
     beside_others = concurrency(whole)
     may = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER]

@@ -97,7 +97,9 @@ class Window(Frozen):
     """The batch windows of all nights, and the runs of the longest."""
 
     nights: tuple[Night, ...]
-    """All nights, the earliest first."""
+    """All nights with runs, the earliest first."""
+    calendar_nights: int
+    """Nights from the first of them to the last, those without runs too."""
     longest: int
     """The place of the longest in `nights`."""
     runs: tuple[WindowRun, ...]
@@ -149,7 +151,8 @@ def batch_window(runs: Sequence[TimedRun], left_out: int = 0) -> Window | None:
     shown = nights[longest].runs
     critical = {*_chain(shown, all_links[longest])}
     return Window(
-        nights=summaries, longest=longest, left_out=left_out,
+        nights=summaries, calendar_nights=(nights[-1].zero - nights[0].zero).days + 1, longest=longest,
+        left_out=left_out,
         runs=tuple(
             WindowRun(
                 job=run.job, began_ms=run.began_ms, ended_ms=run.ended_ms, bound_s=run.bound_s, likely_s=run.likely_s,
