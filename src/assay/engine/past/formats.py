@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay.engine.packed_lines import head_of
 from assay.engine.past.histories import job_id
 from assay.engine.past.job import BROKEN, PastJob, unread
-from assay.engine.past.taken_over import TakenOver
+from assay.engine.past.taken_over import SampleRules, TakenOver
 from assay.host.files import is_tar, why
 from assay.model.errors import AssayError
 from assay.model.plugins import Registry
@@ -79,6 +79,8 @@ class PastForm(NamedTuple):
     """What it waits for that no byte tells of."""
     taken_over: Callable[[Mapping[str, str]], TakenOver]
     """What an experiment takes over of a job's settings."""
+    sample: SampleRules | None = None
+    """How a sample of its jobs is run; None where Assay can't run them."""
     directing: Directing | None = None
     """How its jobs are directed; None where they can't be."""
     rules: tuple[Rule, ...] = ()
