@@ -260,13 +260,11 @@ def run_job(
     file = write or FOLDER / f"{title}.yaml"
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
-    engine, program = said_engine or engine_of_script(jar), (jar, main_class, arguments, place, verify, name or job)
-    options, past = _options(engine or USUAL_ENGINE, *program), None
-    if history:
-        past = past_run(history, job, engine, cluster, output)
-        options = _options(past.engine, *program)
-    engine = engine or (past.engine if past is not None else USUAL_ENGINE)
-    rules = rules_of(engine)
+    asked, program = said_engine or engine_of_script(jar), (jar, main_class, arguments, place, verify, name or job)
+    _options(asked or USUAL_ENGINE, *program)  # a mistake is told before histories are read
+    past = past_run(history, job, asked, cluster, output) if history else None
+    engine = past.engine if past is not None else asked or USUAL_ENGINE
+    options, rules = _options(engine, *program), rules_of(engine)
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     whole_bytes = _whole_bytes(chosen, input_size)

@@ -71,8 +71,8 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     and when the last is read, if none tells of a job.
     """
     if folder.is_file() or _is_one_history(folder):
-        jobs = _only(folder)
-        return _of_jobs(str(folder), iter(jobs), Below([folder] * len(jobs), 0, []), 0)
+        only = _only(folder)
+        return _of_jobs(str(folder), iter(only), Below([folder] * len(only), 0, []), 0)
     below = files_below(folder, since_ms, progressed)
     naming = {file: str(file) for file in below.naming}
     jobs = _with_names(read_files(below.files), lambda: _names(naming, below.unread))
