@@ -100,7 +100,7 @@ NAMED_IN = {"workload": {"mapreduce", "hdfs"}, "input": {"mapreduce", "hdfs"}}
 # or that records have, a plug-in's own name, and the levels that are usual where an experiment names none.
 NAMING_SERVICES = {
     "cli/past_jobs.py": 1,
-    "cli/run_job.py": 7,
+    "cli/run_job.py": 5,
     "cli/triage.py": 2,
     "input/columns.py": 1,
     "model/fault.py": 1,

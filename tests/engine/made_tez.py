@@ -206,12 +206,14 @@ def _event(record):
         else:
             data[relative["entitytype"]] = relative["entity"]
     pairs = [
-        _message({1: key, 2: value if isinstance(value, str) else json.dumps(value)}) for key, value in data.items()
+        proto_message({1: key, 2: value if isinstance(value, str) else json.dumps(value)})
+        for key, value in data.items()
     ]
-    return _message({**fields, 10: pairs})
+    return proto_message({**fields, 10: pairs})
 
 
-def _message(fields):
+def proto_message(fields):
+    """A message of these fields by their numbers: numbers, texts, bytes and lists of these."""
     content = b""
     for number, value in fields.items():
         for part in value if isinstance(value, list) else [value]:

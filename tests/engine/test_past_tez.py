@@ -13,7 +13,7 @@ import pytest
 from assay.engine.past.formats import FORMS, attempts_of, is_beside, is_history, read_history_of, suggestions
 from assay.engine.past.job import Uncertain
 from assay.engine.past.tez import NO_END, RECOVERED, PastDag, read_tez_history
-from assay.engine.past.tez_names import without_literals
+from assay.engine.past.tez_names import query_text, without_literals
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of
 from assay.triage.folder import in_folder
@@ -357,6 +357,8 @@ def test_daemons_count_neither_bytes_nor_processors(tmp_path):
 def test_a_query_is_its_text_without_literals(tmp_path):
     assert read(tmp_path, QUERY).name == "SELECT count(*) FROM orders WHERE day = ? AND id IN (?)"
     assert read(tmp_path, QUERY._replace(query="")).name == "made dag"
+    of_caller = {"dagPlan": {"dagContext": {"context": "HIVE", "description": "SELECT 1"}}}
+    assert query_text(of_caller) == "SELECT ?"
     nameless = read(
         tmp_path, QUERY._replace(query="", name="hive_20261125031500_0c8e5d5e-1111-2222-3333-444444444444:1")
     )

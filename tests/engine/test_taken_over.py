@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.engine.past.taken_over import BUNDLED_CODECS, for_sample, taken_over
+from assay.engine.past.taken_over import BUNDLED_CODECS, SampledJob, for_sample, taken_over
 
 COMPRESS, CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
 SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps"
@@ -23,7 +23,7 @@ def test_a_codec_that_the_bundled_hadoop_lacks_is_replaced_by_the_nearest(codec,
     settings, replaced = taken_over({COMPRESS: "true", CODEC: codec})
     assert settings == {COMPRESS: "true", CODEC: OF_HADOOP + nearest, SLOW_START: "0.05"}
     assert replaced.startswith(f"the bundled Hadoop lacks {codec}, so {nearest} compresses the outputs of maps")
-    kept = for_sample({COMPRESS: "true", CODEC: codec}, 1, None, bundled=False)
+    kept = for_sample(SampledJob({COMPRESS: "true", CODEC: codec}, bundled=False))
     assert kept == ({COMPRESS: "true", CODEC: codec, SLOW_START: "0.05"}, "")
 
 
@@ -40,7 +40,14 @@ def test_a_codec_that_compresses_nothing_is_left_out():
 
 
 def test_settings_without_a_slow_start_have_hadoop_s():
-    for made in (taken_over, lambda settings: for_sample(settings, 1, None, bundled=True)):
+    for made in (taken_over, lambda settings: for_sample(SampledJob(settings))):
         assert made({"dfs.replication": "3"}).properties[SLOW_START] == "0.05"
         assert made({SLOW_START: "0.8"}).properties[SLOW_START] == "0.8"
         assert SLOW_START not in made({}).properties  # nothing is known of the site
+
+
+def test_reducers_become_fewer_in_proportion():
+    reduces = "mapreduce.job.reduces"
+    assert for_sample(SampledJob({}, share=0.25, reduces=10)).properties == {reduces: "2"}
+    assert for_sample(SampledJob({}, share=0.001, reduces=10)).properties == {reduces: "1"}
+    assert for_sample(SampledJob({}, share=0.25)).properties == {}

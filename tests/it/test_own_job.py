@@ -14,9 +14,12 @@ import pytest
 from assay.media.emulated.attachment import missing
 from assay.model.doubt import Outcome
 from assay.model.record import Status
+from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 from tests.it.driving import HADOOP, ROOT
 
 pytestmark = pytest.mark.it
+
+SPARK_JOBS = ROOT / ".assay" / "spark" / "lib" / "jobs" / "assay-jobs-spark.jar"
 
 PAGE = (ROOT / "docs" / "how-to" / "run-your-own-job.md").read_text()
 EXAMPLES = next((HADOOP / "extras").glob("hadoop-mapreduce-examples-*.jar"), HADOOP)
@@ -148,3 +151,47 @@ def test_one_command_takes_a_sample_and_its_experiment_runs(place, own_job):
     assert record.outcome is Outcome.PASS, record.error
     (landed,) = (landed for landed in record.landed if landed.role == "input" and landed.when == "staged")
     assert 3.4 * size < landed.bytes < 3.6 * size
+
+
+@pytest.mark.long
+def test_one_command_runs_an_application_of_spark_as_its_event_log_tells(place):
+    """A word count of the jar of Assay's own applications, submitted as somebody else's."""
+    if lacking := missing(place.installation, "ext4"):
+        pytest.skip("; ".join(lacking))
+    words = (ROOT / "LICENSE").read_text() * 4000
+    (place.home / "logs").mkdir()
+    (place.home / "logs" / "0.txt").write_text(words)
+    (place.home / "history").mkdir()
+    stages = (MadeStage(seconds=80, tasks=4, input_bytes=len(words), shuffle_write_bytes=1 << 20),)
+    settings = {"spark.executor.memory": "1g", "spark.executor.cores": "2", "spark.io.compression.codec": "zstd"}
+    write_event_log(place.home / "history", MadeApplication(name="words", stages=stages, settings=settings))
+    (place.home / "check.py").write_text(
+        "import collections, pathlib, sys\n"
+        "lines = [line for part in pathlib.Path(sys.argv[1]).glob('part-*') for line in part.read_text().splitlines()]\n"
+        "found = {word: int(count) for word, count in (line.split('\\t') for line in lines)}\n"
+        "texts = [file.read_text() for file in pathlib.Path(sys.argv[2]).glob('*.txt')]\n"
+        "sys.exit(found != collections.Counter(word for text in texts for word in text.split()))\n"
+    )
+    place.assay(
+        "run-job", str(SPARK_JOBS), "--class", "org.assay.spark.Main", "--input", "logs", "--history", "history",
+        "--ratio", "0.5", "--verify", "python3 check.py {output} {input}", "--write", "mine.yaml",
+        "--", "word-count-rdd", "{input}", "{output}",
+    )  # fmt: skip
+    place.assay(
+        "run", "mine.yaml", "--out", "run", "--only", "placement=hdd", "--only", "placement=intermediate-on-ssd",
+        "--repetitions", "1", "--set", "order=interleaved",
+    )  # fmt: skip
+    records = place.records("run")
+    assert {record.trial.placement.name for record in records} == {"intermediate-on-ssd", "hdd"}
+    for record in records:
+        assert record.outcome is Outcome.PASS, (record.error, record.verdicts)
+        assert record.trial.engine == "spark"
+        (job,) = record.jobs
+        assert (job.name, job.state) == (f"{SPARK_JOBS.name} 1", "SUCCEEDED")
+        assert job.counters["executors"] == {"added": 1, "lost": 0}
+        assert record.settings["spark.executor.cores"] == "2"
+        assert record.settings["spark.executor.memory"] == "1024m"
+        assert record.settings["spark.io.compression.codec"] == "zstd"
+    written = {sum(output.bytes for output in record.outputs) for record in records}
+    assert len(written) == 1, "the drives do not change the output"
+    assert place.left_over() == []

@@ -20,6 +20,7 @@ from assay.plan.make import plan_and_more
 from assay.plan.source import ExperimentSource
 from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 from tests.command import assay
+from tests.engine.made_tez import MadeDag, MadeTask, MadeVertex, write_json
 
 MIB, GIB = 1 << 20, 1 << 30
 HEAVY = MadeJob(
@@ -236,13 +237,30 @@ def test_without_drives_the_next_step_says_which_are_asked_for_and_repeats_all_e
     assert "Or: assay run-job" in again
 
 
-def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypatch):
+def test_of_an_application_of_spark_run_job_is_what_is_typed_next(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASSAY_COMMAND", raising=False)
+    stage = MadeStage(seconds=60, cpu=0.2, input_bytes=8 << 30, shuffle_write_bytes=600 << 30)
+    write_event_log(tmp_path, MadeApplication(name="sessions 20261125", stages=(stage,)))
+    _, text = assay("triage", "--history", tmp_path, "--drives", "4xhdd")
+    words = next_words(text, "Or")
+    assert words[:2] == ["run-job", "JAR"]
+    a_jar(tmp_path / "my.jar")
+    (tmp_path / "input").write_text("a b\n" * 1000)
+    filled = {"JAR": "my.jar", "INPUT": "input", "NODE_MEMORY": "128GiB", "CONTAINER_MEMORY": "96GiB"}
+    code, text = assay(*(filled.get(word, word) for word in words), "--input-size", "8GB", "--dry-run")
+    assert code == 0
+    assert "spark.executor.cores=1" in text
+
+
+def test_a_dag_of_tez_is_no_job_that_run_job_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ASSAY_COMMAND", raising=False)
     logs = tmp_path / "my logs"
     logs.mkdir()
-    stage = MadeStage(seconds=60, cpu=0.2, shuffle_write_bytes=600 << 30)
-    write_event_log(logs, MadeApplication(name="sessions 20261125", stages=(stage,)))
+    counters = {"FILE_BYTES_WRITTEN": 600 << 30, "OUTPUT_BYTES_PHYSICAL": 300 << 30, "CPU_MILLISECONDS": 1000}
+    vertex = MadeVertex("Map 1", (MadeTask(1, 90, counters=counters),), reads=True)
+    write_json(logs, MadeDag((vertex,), name="sessions 20261125", elapsed_s=91))
     _, text = assay("triage", "--history", logs, "--history", logs, "--drives", "4xhdd")
     words = next_words(text, "Or")
     assert words[-2:] == ["--write-experiment", "my-jobs"]
@@ -254,7 +272,7 @@ def test_an_application_of_spark_is_no_job_that_run_job_runs(tmp_path, monkeypat
     (tmp_path / "input").write_text("a b\n")
     for job in (["--job", "sessions"], []):
         with pytest.raises(
-            BadInputError, match="sessions is a Spark application, and run-job runs MapReduce jobs"
+            BadInputError, match="sessions is a DAG of Tez, and run-job runs MapReduce jobs and Spark applications"
         ) as caught:
             assay("run-job", "my.jar", "--input", "input", "--history", logs, *job)
         (command,) = re.findall("`assay (.*?)`", str(caught.value))

@@ -208,6 +208,14 @@ def test_an_application_of_spark_is_submitted_with_its_class_and_properties(opti
         a_command(options, variant="submitted", jar=str(bare))
 
 
+@pytest.mark.parametrize("word", ["--deploy-mode", "--master=yarn", "--executor-memory"])
+def test_options_of_spark_submit_are_no_arguments(options, word):
+    arguments = f"{{input}} {{output}} {word} cluster"
+    with pytest.raises(BadInputError, match=rf"and {word.partition('=')[0]} is an option of what submits it: \w+"):
+        a_command(options, variant="submitted", arguments=arguments)
+    assert word in program_of(a_command(options, arguments=arguments)).arguments
+
+
 @pytest.fixture
 def spark_home(tmp_path, monkeypatch):
     """Makes a distribution with PySpark of a version, whose folder SPARK_HOME names."""
@@ -246,7 +254,7 @@ def test_a_jar_needs_no_pyspark(options, monkeypatch):
     assert program_of(a_command(options, variant="submitted")).variables == {}
 
 
-def test_a_python_file_that_cant_be_run_is_refused(python_options, spark_home, tmp_path):
+def test_a_python_file_that_cant_be_run_is_refused(python_options, spark_home, tmp_path, monkeypatch):
     spark_home()
     with pytest.raises(
         BadInputError, match=r"must be a jar, since only variant submitted \(engine: spark\) runs \.py files"
@@ -261,6 +269,9 @@ def test_a_python_file_that_cant_be_run_is_refused(python_options, spark_home, t
     (tmp_path / "a#b.py").touch()
     with pytest.raises(BadInputError, match="at a path without '#', which URLs read otherwise"):
         a_command(python_options, variant="submitted", jar=str(tmp_path / "a#b.py"))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInputError, match="needs python3, and there is none on the PATH"):
+        a_command(python_options, variant="submitted")
 
 
 CURE = "; let SPARK_HOME name the folder of a Spark 3.5 distribution, or of the Python package pyspark 3.5 "

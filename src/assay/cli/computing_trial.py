@@ -4,6 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from assay.cli.console import Output
+from assay.cli.job_site import rules_of
 from assay.cli.run import run_experiment
 from assay.host.files import replace_text
 from assay.input.sample import InputSample
@@ -55,8 +56,10 @@ def computing_here(
 def computing_of(record: Record) -> Computing | None:
     """What the tasks of a trial did; None where they counted no processor time, or read nothing."""
     counts = counted(record)
-    tasks = sum(stage.tasks for job in record.jobs for stage in job.stages)
+    starts = 0
+    if rules_of(record.trial.engine).own_processes:
+        starts = sum(stage.tasks for job in record.jobs for stage in job.stages)
     computing = Computing(
-        counts["cpu_ms"] / 1000, tasks, counts["store_read_bytes"], summarise(record).elapsed_s or 0.0
+        counts["cpu_ms"] / 1000, starts, counts["store_read_bytes"], summarise(record).elapsed_s or 0.0
     )
     return computing if computing.cpu_s and computing.read_bytes else None

@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,45 +24,38 @@ from assay.cli.context import (
     output_options,
     print_json,
 )
-from assay.cli.past_jobs import find_histories, hadoop_client, login_for, reading_progress, typed_histories
-from assay.cli.run import run_experiment
-from assay.engine.nodes_memory import ask_nodes
-from assay.engine.past.formats import FORMS
-from assay.engine.past.job import SUCCEEDED, PastJob
-from assay.engine.past.taken_over import (
-    USUAL_CONTAINER_BYTES,
-    container_bytes,
-    for_sample,
-    tasks_of_node,
-    tasks_on_drive,
+from assay.cli.job_site import (
+    FOLDER,
+    SiteFacts,
+    engine_of_script,
+    known_of_site,
+    past_run,
+    rules_of,
+    variant_of,
 )
+from assay.cli.past_jobs import hadoop_client
+from assay.cli.run import run_experiment
+from assay.engine.past.taken_over import SampledJob
 from assay.host.files import replace_text, why
-from assay.host.http import BoundedWeb
 from assay.host.machine import machine_bytes, usable_processors
 from assay.input.sample import InputSample, SampleSource, ThisMachine, choose, write_sample
 from assay.media.emulated.profile import find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
 from assay.model.drive_profile import SHORT_NAMES, DriveProfile
-from assay.model.engine import HADOOP_JOBS
-from assay.model.errors import BadInputError, NoAnswerError
-from assay.model.existing import Site
+from assay.model.errors import BadInputError
 from assay.model.installation import Installation
-from assay.model.naming import bytes_text, nearest
+from assay.model.naming import bytes_text
 from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.store import names_store
-from assay.model.trial import DEFAULT_WORTH, SiteShape, WorkloadSpec
+from assay.model.trial import DEFAULT_WORTH, USUAL_ENGINE, SiteShape, WorkloadSpec
 from assay.plan.computing_ratio import Computing, DriveSpeed, NodeDrives, Processors, drive_speed
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
-from assay.platform.configuration import read_site
 from assay.report.typed import typed
 from assay.report.words import print_line
-from assay.triage.names import run_name
 
-FOLDER = Path("my-jobs")
-"""Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
 _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
 _LEAST_CACHE_BYTES = 64 << 20
@@ -72,20 +65,6 @@ _MOST_CACHE_SHARE = _MOST_TASKS_SHARE = 0.5
 _COUNTED = re.compile(r"([1-9][0-9]{0,2})x(.+)")
 _FIRST_LINE = "# Written by `assay run-job`, which writes it anew while nobody edits it. Digest: "
 _PLAIN = re.compile(r"[\w@%+=:,./{}-]+")
-
-
-class SiteFacts(NamedTuple):
-    """What is known of the site: a node of it, the job's settings there, and its reducers for each byte of input.
-
-    `computing` is what the job's last run did; `processors` are those of a node, which runs so many `tasks` at once.
-    """
-
-    node: SiteNode = SiteNode(None, None, None)
-    settings: Mapping[str, str] = {}
-    reduces_per_byte: float | None = None
-    computing: Computing | None = None
-    processors: Processors = Processors()
-    tasks: float | None = None
 
 
 class TrialMemory(NamedTuple):
@@ -198,6 +177,10 @@ class JobTest(NamedTuple):
 @click.option("--input", "place", required=True, metavar="PLACE", help="The job's input: a file, a folder or hdfs:/...")
 @click.option("--sample", type=Size(), default="2GB", show_default=True, help="How much of the input to take.")
 @click.option("--class", "main_class", metavar="NAME", help="The main class, unless the jar's manifest names it.")
+@click.option(
+    "--engine", "said_engine", metavar="NAME",
+    help="What runs the job; by default what ran it by --history, what runs such files, or else MapReduce.",
+)  # fmt: skip
 @click.option("--verify", metavar="COMMAND", help="A command that judges the output; {output} is a folder with it.")
 @click.option("--name", metavar="NAME", help="What to call the experiment; by default as the jar.")
 @click.option("--input-size", type=Size(), help="Bytes of the whole input, where PLACE has only a part: 600GB.")
@@ -244,25 +227,28 @@ class JobTest(NamedTuple):
     help="How much of the job's time the drive must save to be worth it.",
 )  # fmt: skip
 @click.option(
-    "--hadoop", multiple=True, metavar="KEY=VALUE", help="Set a Hadoop property of the trials; may be repeated."
+    "--hadoop",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a property of Hadoop or of the engine in the trials; may be repeated.",
 )
 @click.option("--write", type=UserPath(), metavar="FILE", help="Only write the experiment, and its sample.")
 @click.option("--dry-run", is_flag=True, help="Only print the sample, the memory and the least time; write nothing.")
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @output_options
 def run_job(
-    jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, verify: str | None,
-    name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None, tasks: int | None,
-    ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float, hadoop: tuple[str, ...],
-    write: Path | None, out: Path | None,
+    jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, said_engine: str | None,
+    verify: str | None, name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...],
+    job: str | None, nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None,
+    tasks: int | None, ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float,
+    hadoop: tuple[str, ...], write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
-    The job is MapReduce's; for Spark write an experiment (docs/how-to/ssd-for-spark-shuffle.md, section 3).
+    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file.
 
     \b
     Example:  assay run-job my.jar --input /data/logs --ratio 4
@@ -274,31 +260,37 @@ def run_job(
     file = write or FOLDER / f"{title}.yaml"
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
-    options = _options(jar, main_class, arguments, place, verify, name or job)
+    asked, program = said_engine or engine_of_script(jar), (jar, main_class, arguments, place, verify, name or job)
+    _options(asked or USUAL_ENGINE, *program)  # a mistake is told before histories are read
+    past = past_run(history, job, asked, cluster, output) if history else None
+    engine = past.engine if past is not None else asked or USUAL_ENGINE
+    options, rules = _options(engine, *program), rules_of(engine)
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     whole_bytes = _whole_bytes(chosen, input_size)
     known = SiteFacts()
     if memory is None or history or cluster:
         said = SiteNode(node_memory, container_memory, None)
-        known = _known(chosen, input_size, cluster, history, job, said, nodes, node_cores, output)
+        known = known_of_site(chosen, input_size, cluster, past, engine, said, nodes, node_cores, output)
     processors = known.processors if node_cores is None else Processors(node_cores, "--cores")
     trial_memory = _memory(chosen, whole_bytes, known, ratio, memory)
-    settings = for_sample(
-        known.settings, chosen.bytes, known.reduces_per_byte, bundled=installation.hadoop_home is None
-    )
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
     shape = _site_shape(trial_memory, *drives, known.node.read_bytes if trial_memory.is_bounded else None)
     said_by_user = _properties(hadoop)
-    at_once = tasks_on_drive(tasks or known.tasks, drives[0].number, said_by_user, _MOST_TASKS_SHARE * machine_bytes())
+    sampled = SampledJob(
+        known.settings, chosen.bytes / known.read_bytes if known.read_bytes else None, known.reduces,
+        tasks or known.tasks, drives[0].number, said_by_user, _MOST_TASKS_SHARE * machine_bytes(),
+        bundled=installation.hadoop_home is None,
+    )  # fmt: skip
+    settings, at_once = rules.settings(sampled), rules.at_once(sampled)
     experiment = JobExperiment(
         name=title, description=f"{jar.name}: {role} on {drives[1].name} in place of {drives[0].name}", comments=[],
         options={**options, "input": place if links else str(folder.resolve())}, now=drives[0].profile.name,
         now_name=experiment_name(drives[0].name), other=(experiment_name(drives[1].name), drives[1].profile.name),
         role=role, worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line],
         properties={**settings.properties, **at_once.properties, **said_by_user}, stands_for=shape,
-        backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "",
+        backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "", engine=engine,
     )  # fmt: skip
     notes = [*filter(None, (settings.replaced, at_once.replaced))]
     test = JobTest(chosen, whole_bytes, trial_memory, notes, *drives, shape, experiment)
@@ -306,20 +298,26 @@ def run_job(
         _check_unedited(file, "--write FILE" if write else "--name")
         if not links:
             write_sample(chosen, source, folder)
-    may_run = not (dry_run or write)
-    speed = _drive_speed(test, known.computing, processors, file, installation, output, may_run=may_run)
+    only = "shown" if dry_run else "written" if write else None
+    speed = _drive_speed(test, known.computing, processors, file, installation, output, may_run=only is None)
+    _tell(test, speed, file, output, only)
+    return 0 if only else run_experiment(file, out, installation, output)
+
+
+def _tell(test: JobTest, speed: DriveSpeed, file: Path, output: Output, only: str | None) -> None:
+    """Print a test, and write its experiment. It may `only` be "shown", or "written" and not run.
+
+    Raises BadInputError where it can't be written.
+    """
     for line in test.lines(speed):
-        print_line(output.results if dry_run else output.progress, line)
-    if not dry_run:
+        print_line(output.results if only == "shown" else output.progress, line)
+    if only != "shown":
         _write(file, test.at(speed).text)
         print_line(output.progress, f"experiment: {file}")
-    if dry_run or write:
-        if output.as_json:
-            print_json(test.as_json(speed) | {"experiment": None if dry_run else str(file)})
-        if write and not dry_run:
-            print_line(output.progress, f"run it with: {typed('run', str(file))}")
-        return 0
-    return run_experiment(file, out, installation, output)
+    if only and output.as_json:
+        print_json(test.as_json(speed) | {"experiment": None if only == "shown" else str(file)})
+    if only == "written":
+        print_line(output.progress, f"run it with: {typed('run', str(file))}")
 
 
 def _drive_speed(
@@ -360,15 +358,6 @@ def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: 
     names = [name for name, value in given.items() if value is not None]
     if len(names) > 1:
         raise click.UsageError(f"{' and '.join(names)} contradict each other: keep one of them")
-
-
-def _refuse_script(jar: Path) -> None:
-    """Raises BadInputError for a program that another engine runs."""
-    if any(jar.suffix in variant.scripts for variant in VARIANTS.values()):
-        raise BadInputError(
-            f"{jar} is no jar, and run-job runs MapReduce jobs; write an experiment like that in "
-            "docs/how-to/ssd-for-spark-shuffle.md, section 3"
-        )
 
 
 def _whole_bytes(sample: InputSample, input_size: int | None) -> int:
@@ -414,16 +403,16 @@ def _drives(now: str, against: str, installation: Installation) -> tuple[JobDriv
 
 
 def _options(
-    jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None, name: str | None
-) -> dict[str, str]:
-    """Those of the workload `command`. Raises BadInputError for what it can't run."""
-    _refuse_script(jar)
+    engine: str, jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None,
+    name: str | None,
+) -> dict[str, str]:  # fmt: skip
+    """Those of the workload `command`. Raises BadInputError for what the engine can't run."""
     given = {"class": main_class, "verify": verify, "name": name}
     options = {
         "jar": str(jar.resolve()), "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
         "folder": str(Path.cwd()), **{option: value for option, value in given.items() if value},
     }  # fmt: skip
-    WORKLOADS.find("command")(WorkloadSpec(name="command", variant="own", options=options), "/")
+    WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant_of(engine), options=options), "/")
     return options
 
 
@@ -466,100 +455,6 @@ def _write(file: Path, experiment: str) -> None:
 
 def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
-
-
-def _known(
-    sample: InputSample, input_size: int | None, cluster: Path | None, history: tuple[str, ...], job: str | None,
-    said: SiteNode, nodes: int | None, node_cores: int | None, output: Output,
-) -> SiteFacts:  # fmt: skip
-    """What options, a past run of the job, and the cluster say; the former first.
-
-    Where `input_size` is said, a past run tells only which part of the input a node read.
-    """
-    site = {} if cluster is None else read_site(cluster)
-    memory_bytes, of_containers = said.memory_bytes, said.container_bytes
-    past, differences = None if not history else _past(history, job, cluster, output), ""
-    settings = {**site, **({} if past is None else past.settings)}
-    processors = at_once = Processors() if past is None else _at_once(past)
-    if cluster is not None and None in {nodes, memory_bytes, of_containers, node_cores}:
-        web = BoundedWeb(authorize=login_for(cluster))
-        try:
-            seen = ask_nodes(Site(site, cluster), web.ask)
-            differences = seen.differences if memory_bytes is None or of_containers is None else ""
-            nodes = nodes or seen.nodes
-            memory_bytes = memory_bytes or seen.node_bytes
-            of_containers = of_containers or seen.container_bytes
-            processors = Processors(seen.processors, "as the cluster tells") if seen.processors else processors
-        except NoAnswerError as error:
-            print_line(
-                output.progress, f"the cluster of {cluster} could not be reached, so its files are used: {error}"
-            )
-        finally:
-            web.close()
-    usual = False
-    if of_containers is None and settings:
-        of_containers = container_bytes(settings)
-        usual = of_containers is None
-        of_containers = of_containers or USUAL_CONTAINER_BYTES
-    tasks = at_once.number or (None if usual else tasks_of_node(of_containers, site))
-    read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
-    whole = 0 if past is None else past.whole.file_systems_read
-    if past is not None and whole and not past.nodes_are_sampled:
-        busiest = float(sum(stage.busiest.file_systems_read for stage in past.stages))
-        of_past = busiest if input_size is None else busiest * input_size / whole
-        read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
-    node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
-    if past is None or not whole:
-        return SiteFacts(node, settings, processors=processors, tasks=tasks)
-    computing = (
-        Computing(past.whole.cpu_ms / 1000, past.whole.tasks, whole, past.elapsed_s) if past.whole.cpu_ms else None
-    )
-    return SiteFacts(node, settings, past.reduces / whole if past.reduces else None, computing, processors, tasks)
-
-
-def _at_once(past: PastJob) -> Processors:
-    """As many as tasks ran at once on a node: a node has them to compute, whatever else it has."""
-    most = max((stage.peak for stage in past.stages), default=0)
-    if not most or not past.all_nodes:
-        return Processors()
-    return Processors(most / len(past.all_nodes), "so many tasks ran at once on each")
-
-
-def _names(past: PastJob) -> set[str]:
-    """What --job may call it."""
-    return {past.name, run_name(past)}
-
-
-def _past(places: Sequence[str], job: str | None, cluster: Path | None, output: Output) -> PastJob:
-    """The last good run of the job in its histories. Raises BadInputError where there is none."""
-    history = " --history ".join(places)
-    web = BoundedWeb(authorize=login_for(cluster))
-    try:
-        with reading_progress(output.progress) as bar:
-            jobs = list(find_histories(places, 0, cluster, web, bar).jobs)
-    finally:
-        web.close()
-    of_hadoop = [past for past in jobs if FORMS[past.engine].program == HADOOP_JOBS]
-    others = [
-        past for past in jobs if FORMS[past.engine].program != HADOOP_JOBS and (job is None or job in _names(past))
-    ]
-    if others and not any(job is None or job in _names(past) for past in of_hadoop):
-        raise BadInputError(
-            f"{run_name(others[0])} is a {FORMS[others[0].engine].noun}, and run-job runs MapReduce jobs; use "
-            f"`{typed('triage')} {shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
-        )
-    good = [past for past in of_hadoop if past.counts and past.state == SUCCEEDED]
-    if not good:
-        raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
-    names = list(dict.fromkeys(run_name(past) for past in good))
-    if job is None and len(names) > 1:
-        raise BadInputError(
-            f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"
-        )
-    of_name = [past for past in good if job is None or job in _names(past)]
-    if not of_name:
-        raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
-    return max(of_name, key=lambda past: past.finished_ms)
 
 
 def _memory(

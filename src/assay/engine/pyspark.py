@@ -7,6 +7,7 @@ PYSPARK_ARCHIVES_PATH into YARN's containers (Spark: `PythonRunner`, `Client.fin
 
 import os
 import re
+import shutil
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,7 +16,7 @@ from assay.host.files import plain
 from assay.model.errors import BadInputError
 
 ENDING = ".py"
-_HOME, _NEEDED = "SPARK_HOME", "3.5"
+_HOME, _NEEDED, _PYTHON = "SPARK_HOME", "3.5", "python3"
 _CURE = (
     f"let {_HOME} name the folder of a Spark {_NEEDED} distribution, or of the Python package pyspark {_NEEDED} "
     "(pip install 'pyspark~=3.5.0')"
@@ -27,8 +28,13 @@ _MOST_BYTES = 1 << 16
 def pyspark_variables() -> dict[str, str]:
     """Return the variables of the environment by which Spark's client finds the user's PySpark.
 
-    Raises BadInputError where SPARK_HOME is not set, or has no PySpark of Assay's Spark.
+    Raises BadInputError where SPARK_HOME is not set, or has no PySpark of Assay's Spark, and where no Python runs it.
     """
+    if shutil.which(_PYTHON) is None:
+        raise BadInputError(
+            f"workload command: a Python file needs {_PYTHON}, and there is none on the PATH; install it, or add its "
+            "folder to the PATH"
+        )
     named = os.environ.get(_HOME)
     if not named:
         raise BadInputError(f"workload command: a Python file needs PySpark, and {_HOME} is not set; {_CURE}")

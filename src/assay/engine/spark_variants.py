@@ -13,6 +13,18 @@ START_S = 20.0
 _RDD, _FRAMES = "on Spark's resilient distributed datasets", "on Spark's data frames"
 
 
+_NOT_ARGUMENTS = {
+    "--master": "applications run on the trial's YARN",
+    "--deploy-mode": "the driver runs in the client",
+    "--driver-memory": "set spark.driver.memory",
+    "--executor-memory": "set spark.executor.memory",
+    "--executor-cores": "set spark.executor.cores",
+    "--num-executors": "set spark.executor.instances",
+    "--total-executor-cores": "set spark.executor.cores",
+}
+"""Options of `spark-submit` that applications hardly have themselves."""
+
+
 def _command(name: str, about: str, **traits: Any) -> tuple[str, Variant]:
     """A variant `WORKLOAD/VARIANT`, whose command is called after both."""
     command = name.replace("/", "-")
@@ -29,6 +41,7 @@ _SUBMITTED = Variant(
     start_s=START_S,
     scripts={ENDING: pyspark_variables},
     submitted=True,
+    not_arguments=_NOT_ARGUMENTS,
 )
 _ALL = (
     _command("triangles/graphx", "Spark's GraphX: sets of neighbours are intersected", like="intersect",

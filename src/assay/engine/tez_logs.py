@@ -2,7 +2,7 @@
 
 Protobuf histories have a file for each DAG in `dag_data/date=DATE`, whose values are messages `HistoryEventProto` with
 their lengths before them (Tez: ProtoHistoryLoggingService, HistoryLogger.proto). Files of applications in `app_data`
-have the same form; those in `dag_meta`, and Hive's in `query_data`, hold other messages.
+have the same form; those in `dag_meta`, and Hive's in `query_data` (`past/hive_queries.py`), hold other messages.
 """
 
 import re
@@ -15,11 +15,12 @@ from typing import Any
 from pydantic_core import from_json
 
 from assay.engine.packed_lines import Lines, head_of, json_of
+from assay.engine.protobuf import fields_of, message_in, pair_of, text_of
 from assay.engine.sequence_files import MAGIC, SequenceFile
 from assay.engine.tez_history import TezRecord
 
 _NAMED = re.compile(r"history\.txt\.appattempt_\d+_\d+_\d+|dag_\d+_\d+_\d+(_\d+)?")
-_BESIDE = re.compile(r"appattempt_\d+_\d+_\d+|hive_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(_\d+)?")
+_BESIDE = re.compile(r"appattempt_\d+_\d+_\d+")
 _OF_JSON = re.compile(rb'"entitytype"\s*:\s*"TEZ_')
 _GZIP = b"\x1f\x8b"
 _MESSAGES = b"ProtoMessageWritable"
@@ -29,8 +30,6 @@ _DAGS = re.compile(rb"(?<![a-z])(?:dag|vertex|task|attempt)_(\d+_\d+_\d+)")
 _TYPE, _TIME, _USER, _APPLICATION, _MASTER, _DAG, _VERTEX, _TASK, _ATTEMPT, _DATA = range(1, 11)
 """The fields of a HistoryEventProto."""
 _JSON_KEYS = frozenset({"config", "counters", "dagPlan", "servicePlugin", "vertexNameIdMapping"})
-_NUMBER, _LONG, _BYTES, _INT = 0, 1, 2, 5
-"""The wire types of protobuf that are in use."""
 
 
 def is_tez_name(name: str) -> bool:
@@ -39,7 +38,7 @@ def is_tez_name(name: str) -> bool:
 
 
 def is_beside_tez(name: str) -> bool:
-    """Whether a file is called as those of `app_data`, `dag_meta` and `query_data` are."""
+    """Whether a file is called as those of `app_data` and `dag_meta` are."""
     return _BESIDE.fullmatch(name) is not None
 
 
@@ -86,7 +85,7 @@ class TezLog:
         for content in self._content:
             text = content.strip(_AROUND_RECORDS)
             try:
-                record = (json_of(text) if text else None) if in_lines else _record_of(_message(content))
+                record = (json_of(text) if text else None) if in_lines else _record_of(message_in(content))
                 if record is not None:
                     record["entity"]
                     yield record
@@ -98,13 +97,11 @@ def _record_of(message: bytes) -> TezRecord | None:
     """The record that a HistoryEventProto is; None for that of a task. Raises ValueError for what is none."""
     fields: dict[int, Any] = {}
     data: dict[str, Any] = {}
-    for number, value in _fields(message):
+    for number, value in fields_of(message):
         if number == _DATA:
-            pair = {key: text for key, text in _fields(value) if isinstance(text, bytes)}
-            key, text = (pair.get(part, b"").decode(errors="replace") for part in (1, 2))
-            data[key] = text
+            key, data[key] = pair_of(value)
         elif number < _DATA:
-            fields[number] = value if number == _TIME else _text(value)
+            fields[number] = value if number == _TIME else text_of(value)
     if not isinstance(fields.get(_TIME), int) or _TYPE not in fields:
         raise ValueError("it is no event")
     if _TASK in fields and _ATTEMPT not in fields:
@@ -117,46 +114,3 @@ def _record_of(message: bytes) -> TezRecord | None:
         "entity": entity or f"tez_{fields.get(_MASTER) or fields.get(_APPLICATION, '')}", "relatedEntities": user,
         "events": [{"eventtype": fields[_TYPE], "ts": fields[_TIME]}], "otherinfo": data,
     }  # fmt: skip
-
-
-def _text(value: int | bytes) -> str:
-    if isinstance(value, int):
-        raise ValueError("a text is a number")  # noqa: TRY004 - the file is wrong, and no argument
-    return value.decode(errors="replace")
-
-
-def _message(value: bytes) -> bytes:
-    """A message whose length stands before it. Raises ValueError where that is another."""
-    length, at = _varint(value, 0)
-    if at + length != len(value):
-        raise ValueError("a message has another length")
-    return value[at:]
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """The fields of a message by number: whole numbers and bytes. Raises ValueError where it is damaged."""
-    at = 0
-    while at < len(message):
-        tag, at = _varint(message, at)
-        wire = tag & 7
-        if wire == _NUMBER:
-            value, at = _varint(message, at)
-            yield tag >> 3, value
-            continue
-        if wire not in {_BYTES, _LONG, _INT}:
-            raise ValueError("a field has no type")
-        length, at = _varint(message, at) if wire == _BYTES else ((8 if wire == _LONG else 4), at)
-        if at + length > len(message):
-            raise ValueError("a field ends too early")
-        yield tag >> 3, message[at : at + length]
-        at += length
-
-
-def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits in a byte, the lowest first, and where it ends."""
-    value = 0
-    for place, byte in enumerate(content[at : at + 10]):
-        value |= (byte & 0x7F) << 7 * place
-        if byte < 0x80:
-            return value, at + place + 1
-    raise ValueError("a number has no end")

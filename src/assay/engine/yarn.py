@@ -27,8 +27,8 @@ from assay.model.value_bounds import ValueBounds
 
 MIB = 1 << 20
 OFFERED = "yarn.nodemanager.resource.memory-mb"
-_OFFERED_CORES = "yarn.nodemanager.resource.cpu-vcores"
-_MOST = "yarn.scheduler.maximum-allocation-mb"
+OFFERED_CORES = "yarn.nodemanager.resource.cpu-vcores"
+MOST_OF_ONE = "yarn.scheduler.maximum-allocation-mb"
 MOST_CORES_OF_ONE = "yarn.scheduler.maximum-allocation-vcores"
 """The property that bounds a container's processors."""
 _STEP = ("yarn.scheduler.minimum-allocation-mb", 1024)
@@ -134,8 +134,8 @@ def offer_of(properties: Mapping[str, str], spec: EmbeddedSpec | None = None) ->
     known = {**(_sizes(spec) if spec is not None else {}), **properties}
     offered = requested(known, (OFFERED, 8192))
     return Offer(
-        offered, requested(known, (_OFFERED_CORES, 8)), requested(known, _STEP), requested(known, (_MOST, offered)),
-        requested(known, (MOST_CORES_OF_ONE, MOST_CORES)),
+        offered, requested(known, (OFFERED_CORES, 8)), requested(known, _STEP),
+        requested(known, (MOST_OF_ONE, offered)), requested(known, (MOST_CORES_OF_ONE, MOST_CORES)),
     )  # fmt: skip
 
 
@@ -143,9 +143,9 @@ def _sizes(spec: EmbeddedSpec) -> dict[str, str]:
     offered = str(offered_mb(spec))
     return {
         OFFERED: offered,
-        _OFFERED_CORES: str(spec.vcores),
+        OFFERED_CORES: str(spec.vcores),
         # A container asking for the default 1024 MB must fit a small NodeManager too.
-        _MOST: offered,
+        MOST_OF_ONE: offered,
         MOST_CORES_OF_ONE: str(min(spec.vcores, MOST_CORES)),
     }
 
@@ -185,9 +185,9 @@ def check_containers(
                 f"{smaller}", "memory",
             )  # fmt: skip
     # What the scheduler allows one container at most, against what the jobs' containers ask for.
-    most = (_MOST, requested(properties, (_MOST, offered_mb(spec))), " MiB")
+    most = (MOST_OF_ONE, requested(properties, (MOST_OF_ONE, offered_mb(spec))), " MiB")
     cores = (MOST_CORES_OF_ONE, requested(properties, (MOST_CORES_OF_ONE, min(spec.vcores, MOST_CORES))), "")
-    bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if _MOST in properties]
+    bounded = [(request, most) for request in (_STEP, of_job.master, *of_job.tasks) if MOST_OF_ONE in properties]
     for request, (bound, allowed, unit) in (*bounded, *(((name, 1), cores) for name in of_job.cores)):
         if (size := requested(properties, request)) > allowed:
             raise BadInputError(
@@ -398,7 +398,7 @@ YARN = Service(
             ),
             ValueBounds(1),
         ),
-        **dict.fromkeys((OFFERED, _OFFERED_CORES), ValueBounds(1, besides=("-1",))),
+        **dict.fromkeys((OFFERED, OFFERED_CORES), ValueBounds(1, besides=("-1",))),
     },
     reserved=frozenset(
         {

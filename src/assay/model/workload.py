@@ -102,6 +102,8 @@ class Variant(Frozen):
     client's environment that they need. That raises BadInputError where it can't."""
     submitted: bool = False
     """Whether a class and properties are given before the jar, and not after it."""
+    not_arguments: Mapping[str, str] = {}
+    """Options of what submits its programs, which are no arguments of theirs, each with what to do in its place."""
 
     @property
     def jobs_per_iteration(self) -> int:

@@ -25,9 +25,9 @@ _LEAST_WHOLE = 0.9
 
 
 class Computing(NamedTuple):
-    """What a job's tasks did: their processor time by its counters, their number, and bytes read of file systems.
+    """What a job's tasks did: their processor time by its counters, and bytes read of file systems.
 
-    `elapsed_s` is how long the job took.
+    `tasks` are those that had a process of their own, whose start no counter has. `elapsed_s` is how long the job took.
     """
 
     cpu_s: float

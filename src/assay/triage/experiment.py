@@ -6,7 +6,6 @@ from pathlib import Path
 from assay.engine.past.formats import FORMS
 from assay.engine.past.job import PastJob
 from assay.model.drive_profile import SHORT_NAMES
-from assay.model.engine import HADOOP_JOBS
 from assay.model.naming import bytes_text
 from assay.model.trial import SiteShape
 from assay.plan.job_experiment import JobExperiment, experiment_name, of_several, speed_of
@@ -24,7 +23,7 @@ def experiment_text(row: JobRow, job: PastJob, base: Drives, worth: float) -> st
     role = row.role or "intermediate"
     form = FORMS[job.engine]
     settings = form.taken_over(job.settings)
-    by_command = ", or let `assay run-job` do all of that" if form.program == HADOOP_JOBS else ""
+    by_command = ", or let `assay run-job` do all of that" if form.sample is not None else ""
     moved = sum(stage.busiest.local_written + stage.busiest.store_read for stage in job.stages)
     shape = SiteShape(drives=base.number, shared=True)
     return JobExperiment(

@@ -8,7 +8,7 @@ job's own times decide, and the file's change only spares reading what it can't 
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -18,9 +18,13 @@ from assay.engine.past.formats import (
     is_beside,
     is_history,
     is_history_folder,
+    lacks_name,
     moment_in,
     name_the_folder,
+    names_in,
     read_history_of,
+    tells_names,
+    under_its_name,
     why_no_history,
 )
 from assay.engine.past.histories import (
@@ -52,11 +56,12 @@ Progressed = Callable[[int], object]
 
 
 class Below(NamedTuple):
-    """The histories below a folder, sorted by name, how many are older, and what is none."""
+    """The histories below a folder, sorted by name, how many are older, what is none, and what names their jobs."""
 
     files: list[Path]
     older: int
     unread: list[Unread]
+    naming: Sequence[Path] = ()
 
 
 def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
@@ -66,18 +71,21 @@ def in_folder(folder: Path, since_ms: int, progressed: Progressed) -> Histories:
     and when the last is read, if none tells of a job.
     """
     if folder.is_file() or _is_one_history(folder):
-        jobs = _only(folder)
-        return _of_jobs(str(folder), iter(jobs), Below([folder] * len(jobs), 0, []), 0)
+        only = _only(folder)
+        return _of_jobs(str(folder), iter(only), Below([folder] * len(only), 0, []), 0)
     below = files_below(folder, since_ms, progressed)
-    return _of_jobs(str(folder), read_files(below.files), below, since_ms)
+    naming = {file: str(file) for file in below.naming}
+    jobs = _with_names(read_files(below.files), lambda: _names(naming, below.unread))
+    return _of_jobs(str(folder), jobs, below, since_ms)
 
 
 def files_below(folder: Path, since_ms: int, progressed: Progressed) -> Below:
     """The histories of jobs that may have ended since a time. Raises BadInputError."""
     files: list[Path] = []
     unread: list[Unread] = []
+    naming: list[Path] = []
     looked_at = older = 0
-    for file in _files(folder, unread):
+    for file in _files(folder, unread, naming):
         looked_at += 1
         if looked_at % 10_000 == 0:
             progressed(looked_at)
@@ -88,7 +96,7 @@ def files_below(folder: Path, since_ms: int, progressed: Progressed) -> Below:
         else:
             files.append(file)
     _check_count(str(folder), len(files), older, looked_at, unread)
-    return Below(sorted(files), older, unread)
+    return Below(sorted(files), older, unread, sorted(naming))
 
 
 def _of_jobs(source: str, jobs: Iterator[PastJob], below: Below, since_ms: int) -> Histories:
@@ -159,10 +167,11 @@ def _is_one_history(folder: Path) -> bool:
         return False
 
 
-def _files(folder: Path, unread: list[Unread]) -> Iterator[Path]:
+def _files(folder: Path, unread: list[Unread], naming: list[Path]) -> Iterator[Path]:
     """All files below a folder that may be histories, and folders that are one history; each folder once.
 
-    What can't be read goes to `unread`. Raises BadInputError where that is the first folder.
+    What can't be read goes to `unread`, and what names jobs to `naming`. Raises BadInputError where the first folder
+    can't be read.
     """
     waiting, visited = [folder], set()
     while waiting:
@@ -182,6 +191,7 @@ def _files(folder: Path, unread: list[Unread]) -> Iterator[Path]:
         if is_history_folder(directory.name, (entry.name for entry in entries)):
             yield directory
             continue
+        naming += (Path(entry.path) for entry in entries if tells_names(entry.name) and entry.is_file())
         for file in (Path(entry.path) for entry in entries if not is_beside(entry.name)):
             if file.is_dir():
                 waiting.append(file)
@@ -234,18 +244,56 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
     settings = {_beside(file.path): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
     ended_ms: dict[str, int] = {}
     unread: list[Unread] = []
+    naming: list[str] = []
     for file in listed:
         folder, name = str(PurePosixPath(file.path).parent), _name(file.path)
         if is_history_folder(_name(folder), [name]):  # it ends with the last of its files
             ended_ms[folder] = max(ended_ms.get(folder, 0), file.changed_ms + _DAY_MS)
         elif is_history(name):
             ended_ms[file.path] = finished_ms(name) or file.changed_ms + _DAY_MS
+        elif tells_names(name):
+            naming += [file.path] if file.changed_ms + _DAY_MS >= since_ms else []
         elif not is_beside(name):
             unread.append(Unread(file.path, "it is not called as histories are: copy it here and name that folder"))
     paths = [path for path, at_ms in ended_ms.items() if at_ms >= since_ms]
     below = Below(list(map(Path, paths)), len(ended_ms) - len(paths), unread)
     _check_count(source, len(paths), below.older, len(listed), unread)
-    return _of_jobs(source, _copied(paths, settings, client), below, since_ms)
+    jobs = _with_names(_copied(paths, settings, client), lambda: _copied_names(naming, client, unread))
+    return _of_jobs(source, jobs, below, since_ms)
+
+
+def _with_names(jobs: Iterator[PastJob], names: Callable[[], Mapping[str, str]]) -> Iterator[PastJob]:
+    """The same jobs; those that lack a name come last, under theirs. Names are asked for where any job lacks one."""
+    waiting: list[PastJob] = []
+    for job in jobs:
+        if lacks_name(job):
+            waiting.append(job)
+        else:
+            yield job
+    known = names() if waiting else {}
+    yield from (under_its_name(job, known) for job in waiting)
+
+
+def _names(files: Mapping[Path, str], unread: list[Unread]) -> dict[str, str]:
+    """The names that files tell, each with what it is called there; those that can't be read go to `unread`."""
+    names: dict[str, str] = {}
+    for file, called in files.items():
+        try:
+            names |= names_in(file)
+        except OSError as error:
+            unread.append(Unread(called, f"it can't be read: {why(error)}"))
+        except ValueError as error:
+            unread.append(Unread(called, f"it {error}"))
+    return names
+
+
+def _copied_names(files: Sequence[str], client: HadoopFs, unread: list[Unread]) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for batch in _batches(files):
+        with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
+            client.get(batch, Path(directory))
+            names |= _names({Path(directory, _name(file)): file for file in batch}, unread)
+    return names
 
 
 def _copied(files: Sequence[str], settings: dict[tuple[str, str], str], client: HadoopFs) -> Iterator[PastJob]:

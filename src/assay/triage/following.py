@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from assay.engine.past.formats import FORMS
 from assay.model.drive_profile import SHORT_NAMES
-from assay.model.engine import HADOOP_JOBS
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES, experiment_name
 from assay.report.typed import typed
@@ -103,7 +102,7 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     if not given.drives:
         return _again(given, *_SOME_DRIVES), "say what drives each node has: that tightens the bounds"
     row = answer.rows[0]
-    if FORMS[row.engine].program != HADOOP_JOBS:
+    if FORMS[row.engine].sample is None:
         file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
         if given.experiments is not None:
             return typed("run", str(file)), "fill in its jar and its input first"

@@ -103,6 +103,14 @@ def refuse_misspelt(jar: Path, argument: str, options: WorkloadOptions) -> None:
         raise options.refusal("arguments", requirement)
 
 
+def refuse_misplaced(arguments: Sequence[str], variant: Variant, options: WorkloadOptions) -> None:
+    """Raise BadInputError for arguments that are options of what submits a variant's programs."""
+    for word in (argument.partition("=")[0] for argument in arguments):
+        if cure := variant.not_arguments.get(word):
+            requirement = f"the job's own arguments, and {word} is an option of what submits it: {cure}"
+            raise options.refusal("arguments", requirement)
+
+
 def local_files(options: WorkloadOptions) -> LocalFiles:
     """Find what is to be staged: a file, or all files in and below a folder.
 
@@ -285,6 +293,7 @@ class CommandWorkload(BaseWorkload):
             self._start, class_arguments = self.options.text("class") or None, ()
         known = ("output", "hadoop", "scratch", *(["input"] if source else []))
         self._arguments = (*class_arguments, *split_words(self.options, "arguments", known))
+        refuse_misplaced(self._arguments, self.variant, self.options)
         if not find_variables:
             refuse_misspelt(self._jar, next(iter(self._arguments), ""), self.options)
         if not any("{output}" in word for word in self._arguments):

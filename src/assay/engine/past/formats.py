@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay.engine.packed_lines import head_of
 from assay.engine.past.histories import job_id
 from assay.engine.past.job import BROKEN, PastJob, unread
-from assay.engine.past.taken_over import TakenOver
+from assay.engine.past.taken_over import SampleRules, TakenOver
 from assay.host.files import is_tar, why
 from assay.model.errors import AssayError
 from assay.model.plugins import Registry
@@ -56,6 +56,19 @@ BY_CONTAINERS = "org.assay.direct.TierExecutor in each NodeManager"
 """What the nodes need for engines that can't direct their own tasks."""
 
 
+class NamesBeside(NamedTuple):
+    """Files beside histories that tell how jobs are called whose own histories have but an id for that."""
+
+    is_file: Callable[[str], bool]
+    """Whether a file is called so."""
+    read: Callable[[Path], Mapping[str, str]]
+    """The names of a file by their ids; raises OSError, and ValueError in words that follow on `it`."""
+    id_of: Callable[[PastJob], str]
+    """The id of a job that has no other name; else empty."""
+    named: Callable[[PastJob, str], PastJob]
+    """The job under its name."""
+
+
 class PastForm(NamedTuple):
     """A form of histories, as registered in FORMS by the name of the engine whose jobs they tell of."""
 
@@ -81,6 +94,8 @@ class PastForm(NamedTuple):
     """What it waits for that no byte tells of."""
     taken_over: Callable[[Mapping[str, str]], TakenOver]
     """What an experiment takes over of a job's settings."""
+    sample: SampleRules | None = None
+    """How a sample of its jobs is run; None where Assay can't run them."""
     directing: Directing | None = None
     """How its jobs are directed; None where they can't be."""
     rules: tuple[Rule, ...] = ()
@@ -89,6 +104,8 @@ class PastForm(NamedTuple):
     """Whether the files of a folder are one history together, by what it and they are called."""
     is_beside: Callable[[str], bool] = _never
     """Whether a file is called as those are that lie beside these histories and are none."""
+    names: NamesBeside | None = None
+    """What tells the names of its jobs where their histories don't."""
 
 
 FORMS: Registry[PastForm] = Registry("form of past jobs", "assay.engine.past", parts=("read", "attempts"))
@@ -105,7 +122,33 @@ _MOMENT = re.compile(rb'"(?:Timestamp|Submission Time|submitTime|appSubmitTime|t
 
 def is_beside(name: str) -> bool:
     """Whether a file is called as those are that lie beside histories and are none."""
-    return name.startswith(".") or name == "_SUCCESS" or any(form.is_beside(name) for form in FORMS.values())
+    if name.startswith(".") or name == "_SUCCESS" or tells_names(name):
+        return True
+    return any(form.is_beside(name) for form in FORMS.values())
+
+
+def tells_names(name: str) -> bool:
+    """Whether a file is called as those are that tell names of jobs and are no histories."""
+    return any(form.names is not None and form.names.is_file(name) for form in FORMS.values())
+
+
+def names_in(file: Path) -> Mapping[str, str]:
+    """The names of jobs by their ids. Raises OSError, and ValueError in words that follow on `it`."""
+    names = (form.names for form in FORMS.values() if form.names is not None)
+    return next((of.read(file) for of in names if of.is_file(file.name)), {})
+
+
+def lacks_name(job: PastJob) -> bool:
+    """Whether a job has but an id for a name."""
+    names = FORMS[job.engine].names
+    return names is not None and bool(names.id_of(job))
+
+
+def under_its_name(job: PastJob, known: Mapping[str, str]) -> PastJob:
+    """A job that lacks a name under the one that is known of it, if any is."""
+    names = FORMS[job.engine].names
+    name = known.get(names.id_of(job)) if names is not None else None
+    return job if names is None or name is None else names.named(job, name)
 
 
 def why_no_history(file: Path) -> str:

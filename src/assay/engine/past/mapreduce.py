@@ -31,7 +31,7 @@ from assay.engine.past.job import (
     unread,
 )
 from assay.engine.past.mapreduce_advice import RULES
-from assay.engine.past.taken_over import taken_over
+from assay.engine.past.taken_over import OF_MAPREDUCE, taken_over
 from assay.engine.past.task_times import (
     COLLECTORS,
     IMPOSSIBLE,
@@ -470,6 +470,7 @@ FORM = PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
+    sample=OF_MAPREDUCE,
     directing=Directing(_directed, listing="mapreduce.job.cache.files"),
     rules=RULES,
     # Configurations, and summaries of the JobHistoryServer's.

@@ -26,7 +26,7 @@ from assay.engine.past.job import (
     by_host,
     is_unplaced,
 )
-from assay.engine.past.spark_advice import RULES, taken_over
+from assay.engine.past.spark_advice import OF_SPARK, RULES, taken_over
 from assay.engine.past.spark_places import placed_by, shuffle_doubts, unplaced_shuffle
 from assay.engine.past.task_times import (
     IMPOSSIBLE,
@@ -60,10 +60,10 @@ from assay.model.task import covered_ms
 
 SPARK = "spark"
 _SETTINGS = frozenset({
-    "dfs.blocksize", "dfs.replication", "spark.dynamicAllocation.enabled", "spark.executor.cores",
-    "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.serializer", "spark.shuffle.compress",
-    "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions", "spark.yarn.queue",
-    "spark.yarn.scheduler.heartbeat.interval-ms",
+    "dfs.blocksize", "dfs.replication", "spark.default.parallelism", "spark.dynamicAllocation.enabled",
+    "spark.executor.cores", "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.serializer",
+    "spark.shuffle.compress", "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled",
+    "spark.sql.shuffle.partitions", "spark.yarn.queue", "spark.yarn.scheduler.heartbeat.interval-ms",
 })  # fmt: skip
 """The settings that are kept: ten thousand applications have to fit into memory."""
 _HEARTBEAT_MS = 3000
@@ -543,6 +543,7 @@ FORMS.add(SPARK, PastForm(
     idle="its driver, starts and waits for executors",
     waits="waits for executors",
     taken_over=taken_over,
+    sample=OF_SPARK,
     directing=Directing(lambda tier, _jar, _tags: of_spark(tier), needs=BY_CONTAINERS),
     rules=RULES,
     is_folder=is_rolled,

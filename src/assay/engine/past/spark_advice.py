@@ -1,10 +1,33 @@
-"""What the counters and settings of a past application of Spark suggest: cheaper changes than a drive, and a test."""
+"""What the counters and settings of a past application of Spark suggest: cheaper changes than a drive, and a test.
 
+Sources: Spark 3.5's documentation (Configuration), `UnifiedMemoryManager`.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
+from math import ceil
 
+from assay.engine.mapreduce_service import offered_for
 from assay.engine.past.formats import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Rule, Suggestion
 from assay.engine.past.job import PastJob
-from assay.engine.past.taken_over import TakenOver
+from assay.engine.past.taken_over import (
+    BLOCK_SIZE,
+    TASKS_UNKNOWN,
+    SampledJob,
+    SampleRules,
+    TakenOver,
+    tasks_text,
+)
+from assay.engine.spark_service import (
+    CORES,
+    INSTANCES,
+    LEAST_HEAP_MB,
+    LEAST_OVERHEAD_MB,
+    MEMORY,
+    PARTITIONS,
+    master_mb,
+)
+from assay.engine.yarn import MIB, MOST_CORES, MOST_CORES_OF_ONE, MOST_OF_ONE, OFFERED, OFFERED_CORES, offer_of
 from assay.model.naming import bytes_text
 
 _UNCHANGED = (
@@ -12,11 +35,73 @@ _UNCHANGED = (
     "spark.sql.adaptive.enabled",
 )  # fmt: skip
 """Properties whose values fit anywhere; sizes belong to the machine."""
+_USUAL = {MEMORY: "1g", CORES: "1", "spark.sql.shuffle.partitions": "200"}
+"""Spark's own values, of cores on YARN and Kubernetes; elsewhere an executor has all cores of its node."""
+_RESERVED_MB = 300
+"""Of an executor's heap, what no task gets."""
+_OVERHEAD_SHARE = 0.1
+_MEMORY = re.compile(r"(\d{1,9})([kmgt]?)b?", re.IGNORECASE)
+_MIB_OF = {"k": 1 / 1024, "": 1, "m": 1, "g": 1 << 10, "t": 1 << 20}
 
 
 def taken_over(settings: Mapping[str, str]) -> TakenOver:
     """What a test of an application elsewhere takes over."""
     return TakenOver({name: settings[name] for name in _UNCHANGED if name in settings})
+
+
+def for_sample(job: SampledJob) -> TakenOver:
+    """Those for a sample of the application's input: splits as they are, partitions of shuffles in proportion."""
+    properties = dict(taken_over(job.settings).properties)
+    if BLOCK_SIZE in job.settings:
+        properties[BLOCK_SIZE] = job.settings[BLOCK_SIZE]
+    if job.share is not None:
+        given = {**_USUAL, **job.settings}
+        counts = {name: int(given[name]) for name in PARTITIONS if given.get(name, "").isdecimal()}
+        properties |= {name: str(max(1, round(count * job.share))) for name, count in counts.items()}
+    return TakenOver(properties)
+
+
+def executor_on_drive(job: SampledJob) -> TakenOver:
+    """One executor with as many tasks at once as share a drive on a node, each with as much of its heap as there.
+
+    Nothing, where the user says how large executors are.
+    """
+    if {INSTANCES, CORES, MEMORY, OFFERED} & job.said.keys():
+        return TakenOver({})
+    if job.on_drive is None:
+        return TASKS_UNKNOWN
+    task_mb = _task_heap_mb(job)
+    most_heap_mb = job.memory_bytes / MIB / (1 + _OVERHEAD_SHARE)
+    number = max(1, min(job.on_drive, int((most_heap_mb - _RESERVED_MB) / max(1.0, task_mb))))
+    heap_mb = max(LEAST_HEAP_MB, _RESERVED_MB + ceil(number * task_mb))
+    offer = offer_of(job.said)
+    container_mb = offer.rounded(heap_mb + max(LEAST_OVERHEAD_MB, int(_OVERHEAD_SHARE * heap_mb)))
+    needed_mb = offer.rounded(master_mb(job.said)) + container_mb
+    # MapReduce stages the input.
+    offered = str(max(needed_mb, int(offered_for(1, job.said)[OFFERED])))
+    known = "" if MEMORY in job.settings or job.share is not None else " (assumed: Spark's default)"
+    return TakenOver(
+        {
+            INSTANCES: "1", CORES: str(number), MEMORY: f"{heap_mb}m", OFFERED: offered, MOST_OF_ONE: offered,
+            **(dict.fromkeys((MOST_CORES_OF_ONE, OFFERED_CORES), str(number)) if number > MOST_CORES else {}),
+        },
+        f"{tasks_text(job.on_drive, number)}; an executor of {heap_mb} MiB runs them, so that each has as much memory "
+        f"as there{known}",
+    )  # fmt: skip
+
+
+def _task_heap_mb(job: SampledJob) -> float:
+    """What of the heap of an executor there each of the tasks has that it runs at once, in MiB."""
+    given = {**_USUAL, **job.settings}
+    match = _MEMORY.fullmatch(given[MEMORY].strip()) or _MEMORY.fullmatch(_USUAL[MEMORY])
+    heap_mb = int(match[1]) * _MIB_OF[match[2].lower()] if match else 0.0
+    cores = float(given[CORES]) if given[CORES].isdecimal() else 1.0
+    if CORES not in job.settings and given.get("spark.master", "").startswith(("spark:", "local", "mesos")):
+        cores = job.tasks or 1.0
+    return max(0.0, heap_mb - _RESERVED_MB) / max(1.0, cores)
+
+
+OF_SPARK = SampleRules(for_sample, executor_on_drive, own_processes=False)
 
 
 def _spills(job: PastJob) -> Iterator[Suggestion]:

@@ -1,6 +1,6 @@
 """What an experiment takes over of a site's settings: what decides how often a job's bytes meet a drive."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from assay.engine.mapreduce_service import TASK_BYTES, offered_for, tasks_within
@@ -10,7 +10,7 @@ _SLOW_START, _USUAL_SLOW_START = "mapreduce.job.reduce.slowstart.completedmaps",
 _COMPRESS, _CODEC = "mapreduce.map.output.compress", "mapreduce.map.output.compress.codec"
 _UNCHANGED = (_SLOW_START, _COMPRESS, _CODEC, "mapreduce.task.io.sort.factor")
 """Properties whose values fit anywhere; sizes belong to the machine."""
-_BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
+BLOCK_SIZE, _SORT_MB, _REDUCES = "dfs.blocksize", "mapreduce.task.io.sort.mb", "mapreduce.job.reduces"
 _MOST_SORT_MB = 512
 """Of the heap of a map in a container of Hadoop's own size."""
 USUAL_CONTAINER_BYTES = 8 << 30
@@ -34,6 +34,42 @@ class TakenOver(NamedTuple):
     replaced: str = ""
 
 
+class SampledJob(NamedTuple):
+    """What is known of a job whose sample is run, and what the run here may use.
+
+    `settings` are those of its last run, or of its site; `share` is what the sample is of the bytes that this run read,
+    None where no run is known, and `reduces` the number of its reducers. A node runs `tasks` at once, None where that
+    is not known, on so many of today's `drives`. `said` are properties that a user sets. Tasks here may take
+    `memory_bytes`. `bundled` tells that Assay's own Hadoop runs them.
+    """
+
+    settings: Mapping[str, str]
+    share: float | None = None
+    reduces: int = 0
+    tasks: float | None = None
+    drives: int = 1
+    said: Mapping[str, str] = {}
+    memory_bytes: float = 0
+    bundled: bool = True
+
+    @property
+    def on_drive(self) -> int | None:
+        """How many tasks share one of today's drives; None where that is not known."""
+        return None if self.tasks is None else max(1, round(self.tasks / self.drives))
+
+
+class SampleRules(NamedTuple):
+    """How a sample of a job is run so that its bytes meet drives as those of the whole job do.
+
+    `settings` are properties that fit the sample, and `at_once` those with which as many tasks share a drive.
+    """
+
+    settings: Callable[[SampledJob], TakenOver]
+    at_once: Callable[[SampledJob], TakenOver]
+    own_processes: bool
+    """Whether each task has a process and a container of its own; else they are threads of executors."""
+
+
 def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOver:
     """What a test of a job elsewhere takes over. A codec that the `bundled` Hadoop lacks is replaced by the nearest."""
     properties = {name: settings[name] for name in _UNCHANGED if name in settings}
@@ -55,36 +91,41 @@ def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOve
     )
 
 
-def for_sample(
-    settings: Mapping[str, str], sample_bytes: int, reduces_per_byte: float | None, *, bundled: bool
-) -> TakenOver:
+def for_sample(job: SampledJob) -> TakenOver:
     """Those for a sample of the job's own input: splits and sort buffers as they are, reducers in proportion."""
-    unchanged, replaced = taken_over(settings, bundled=bundled)
+    unchanged, replaced = taken_over(job.settings, bundled=job.bundled)
     properties = dict(unchanged)
-    if _BLOCK_SIZE in settings:
-        properties[_BLOCK_SIZE] = settings[_BLOCK_SIZE]
-    if settings.get(_SORT_MB, "").isdecimal():
-        properties[_SORT_MB] = str(min(int(settings[_SORT_MB]), _MOST_SORT_MB))
-    if reduces_per_byte is not None:
-        properties[_REDUCES] = str(max(1, round(reduces_per_byte * sample_bytes)))
+    if BLOCK_SIZE in job.settings:
+        properties[BLOCK_SIZE] = job.settings[BLOCK_SIZE]
+    if job.settings.get(_SORT_MB, "").isdecimal():
+        properties[_SORT_MB] = str(min(int(job.settings[_SORT_MB]), _MOST_SORT_MB))
+    if job.share is not None and job.reduces:
+        properties[_REDUCES] = str(max(1, round(job.reduces * job.share)))
     return TakenOver(properties, replaced)
 
 
-def tasks_on_drive(tasks: float | None, drives: int, properties: Mapping[str, str], memory_bytes: float) -> TakenOver:
-    """What has as many tasks at once share a test's drive as share one of today's `drives` of a node that runs `tasks`.
+TASKS_UNKNOWN = TakenOver(
+    {}, "how many tasks share a drive on your nodes is not known; --tasks says how many a node runs at once"
+)
 
-    `properties` are those that a user sets: nothing, where these say it. No more than `memory_bytes` have room for.
-    """
-    if OFFERED in properties:
+
+def tasks_text(wanted: int, number: int) -> str:
+    """How many tasks share a drive on a node, where `number` of them run here."""
+    fewer = "" if number == wanted else f", of which this machine has memory for {number}"
+    return f"{wanted} tasks at once share one of today's drives on your nodes{fewer}"
+
+
+def tasks_on_drive(job: SampledJob) -> TakenOver:
+    """What has as many tasks at once share a test's drive as share one on a node; nothing, where the user says it."""
+    if OFFERED in job.said:
         return TakenOver({})
-    if tasks is None:
-        unknown = "how many tasks share a drive on your nodes is not known; --tasks says how many a node runs at once"
-        return TakenOver({}, unknown)
-    share = max(1, round(tasks / drives))
-    number = max(1, min(share, int(memory_bytes // TASK_BYTES)))
-    fewer = "" if number == share else f", of which this machine has memory for {number}"
-    text = f"{share} tasks at once share one of today's drives on your nodes{fewer}"
-    return TakenOver(offered_for(number, properties), text)
+    if job.on_drive is None:
+        return TASKS_UNKNOWN
+    number = max(1, min(job.on_drive, int(job.memory_bytes // TASK_BYTES)))
+    return TakenOver(offered_for(number, job.said), tasks_text(job.on_drive, number))
+
+
+OF_MAPREDUCE = SampleRules(for_sample, tasks_on_drive, own_processes=True)
 
 
 def tasks_of_node(of_containers: int | None, site: Mapping[str, str]) -> int | None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.engine.directing import of_tez
-from assay.engine.past.formats import BY_CONTAINERS, FORMS, Directing, PastForm
+from assay.engine.past.formats import BY_CONTAINERS, FORMS, Directing, NamesBeside, PastForm
+from assay.engine.past.hive_queries import is_query_data, texts_in
 from assay.engine.past.job import (
     MAP,
     REDUCE,
@@ -46,7 +47,7 @@ from assay.engine.past.task_times import (
     unknown_bytes,
 )
 from assay.engine.past.tez_advice import RULES, taken_over
-from assay.engine.past.tez_names import is_query_id, query_text
+from assay.engine.past.tez_names import is_query_id, query_id, query_text
 from assay.engine.tez_history import Entities, attempts_in, counters_of
 from assay.engine.tez_logs import TezLog, is_beside_tez, is_head_of_tez, is_tez_name
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
@@ -82,6 +83,10 @@ _IN_DAEMONS = "its tasks ran in LLAP's daemons, whose readers and cache count in
 NO_RECORD = "it holds no record of Tez"
 NO_DAG = "it tells of no DAG of Tez: its session ran none, or it is a file of `app_data`, `dag_meta` or `query_data`"
 NO_END = "its end: the file was cut short, or the DAG still ran or was ended with its session"
+NO_TEXT = (
+    "its history has no text of its query, so that other queries count as its runs; name the folder above, which has "
+    "Hive's `query_data`"
+)
 RECOVERED = "what ran before its application master was started again, which another file tells"
 
 
@@ -329,7 +334,7 @@ class HistoryReading:
         if foreign:
             doubts.append(f"{foreign:,} lines of its file are no records, such as those of a logger, and are left out")
         if not dag.text and is_query_id(str(info.get("dagName", ""))):
-            doubts.append("its history has no text of its query, so that other queries count as its runs")
+            doubts.append(NO_TEXT)
         return PastDag(
             f"dag_{dag.number}", dag.text or str(info.get("dagName", "")),
             self._entities.related[f"dag_{dag.number}"].get("user", ""), str(info.get("queueName") or ""), state,
@@ -514,6 +519,11 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
         return attempts
 
 
+def _under_text(job: PastJob, text: str) -> PastJob:
+    """A DAG that was named after its query's id, by the query's text."""
+    return job._replace(name=text, doubts=tuple(doubt for doubt in job.doubts if doubt != NO_TEXT))
+
+
 FORMS.add(TEZ, PastForm(
     noun="DAG of Tez",
     program="tez-dags",
@@ -530,4 +540,5 @@ FORMS.add(TEZ, PastForm(
     directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS, listing="tez.task.launch.env"),
     rules=RULES,
     is_beside=is_beside_tez,
+    names=NamesBeside(is_query_data, texts_in, lambda job: query_id(job.name), _under_text),
 ), place=3)  # fmt: skip

@@ -1,4 +1,8 @@
-"""What all runs of a query have in common: its text without literals, as Hive gives it to the DAGs of Tez."""
+"""What all runs of a query have in common: its text without literals, as Hive gives it to the DAGs of Tez.
+
+Hive gives it to them twice: as `dagInfo`, with the context `Hive`, and as the caller's context, which is `HIVE` (Hive:
+TezTask).
+"""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_HIVES = re.compile(r"hive_\d{14}_[0-9a-f-]{36}(:\d+)?")
+_HIVES = re.compile(r"(?P<query>hive_\d{14}_[0-9a-f-]{36})(:\d+)?")
 """The id of a query, which is the name of its DAG where nobody gave it one."""
 _PARTS = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)"""
@@ -28,7 +32,7 @@ def query_text(dag: Mapping[str, Any]) -> str:
         except ValueError:
             said = {}
     for facts in (said, plan.get("dagContext")):
-        if isinstance(facts, Mapping) and facts.get("context") == "Hive" and facts.get("description"):
+        if isinstance(facts, Mapping) and str(facts.get("context")).lower() == "hive" and facts.get("description"):
             return without_literals(str(facts["description"]))
     return ""
 
@@ -47,4 +51,10 @@ def _kept(match: re.Match[str]) -> str:
 
 def is_query_id(name: str) -> bool:
     """Whether a DAG is named after a query's id, which tells nothing of other runs of the query."""
-    return _HIVES.fullmatch(name) is not None
+    return bool(query_id(name))
+
+
+def query_id(name: str) -> str:
+    """The id of the query after which a DAG is named; empty where it is not."""
+    match = _HIVES.fullmatch(name)
+    return match["query"] if match else ""

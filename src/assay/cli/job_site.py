@@ -1,0 +1,180 @@
+"""What is known of a user's own job and of its site: by options, by the job's last run, and by the cluster itself."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.cli.console import Output
+from assay.cli.past_jobs import find_histories, login_for, reading_progress, typed_histories
+from assay.engine.nodes_memory import ask_nodes
+from assay.engine.past.formats import FORMS
+from assay.engine.past.job import SUCCEEDED, PastJob
+from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, SampleRules, container_bytes, tasks_of_node
+from assay.host.http import BoundedWeb
+from assay.input.sample import InputSample
+from assay.model.errors import BadInputError, NoAnswerError
+from assay.model.existing import Site
+from assay.model.installed import variants_of
+from assay.model.naming import nearest
+from assay.plan.computing_ratio import Computing, Processors
+from assay.plan.data_ratio import SiteNode
+from assay.platform.configuration import read_site
+from assay.report.typed import typed
+from assay.report.words import print_line
+from assay.triage.names import run_name
+
+FOLDER = Path("my-jobs")
+"""Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
+
+
+class SiteFacts(NamedTuple):
+    """What is known of the site: a node of it, and the job's settings there.
+
+    The job's last run read `read_bytes` of file systems, 0 if that is not known, and had so many `reduces`; `computing`
+    is what it did. `processors` are those of a node, which runs so many `tasks` at once.
+    """
+
+    node: SiteNode = SiteNode(None, None, None)
+    settings: Mapping[str, str] = {}
+    read_bytes: int = 0
+    reduces: int = 0
+    computing: Computing | None = None
+    processors: Processors = Processors()
+    tasks: float | None = None
+
+
+def rules_of(engine: str) -> SampleRules:
+    """How a sample of a job is run by an engine. Raises BadInputError for one whose jobs Assay can't run so."""
+    known = {name: form.sample for name, form in FORMS.items() if form.sample is not None}
+    if engine not in known:
+        raise BadInputError(f"--engine {engine} is none that run-job knows; {nearest(engine, list(known))}")
+    return known[engine]
+
+
+def variant_of(engine: str) -> str:
+    """The variant of the workload `command` by which an engine runs a user's own program.
+
+    Raises BadInputError as `rules_of` does.
+    """
+    rules_of(engine)
+    program = FORMS[engine].program
+    return next(name for name, variant in variants_of("command").items() if variant.program == program)
+
+
+def engine_of_script(jar: Path) -> str | None:
+    """The engine that runs files called so, which are no jars; None for a jar."""
+    variants = variants_of("command")
+    programs = {variant.program for variant in variants.values() if jar.suffix in variant.scripts}
+    return next((name for name, form in FORMS.items() if form.program in programs), None)
+
+
+def past_run(
+    places: Sequence[str], job: str | None, engine: str | None, cluster: Path | None, output: Output
+) -> PastJob:  # fmt: skip
+    """The last good run of the job in its histories; of an engine, where one is said.
+
+    Raises BadInputError where there is none.
+    """
+    history = " --history ".join(places)
+    web = BoundedWeb(authorize=login_for(cluster))
+    try:
+        with reading_progress(output.progress) as bar:
+            jobs = list(find_histories(places, 0, cluster, web, bar).jobs)
+    finally:
+        web.close()
+    usable = {name for name, form in FORMS.items() if form.sample is not None and engine in {None, name}}
+    asked = [past for past in jobs if job is None or job in _names(past)]
+    if asked and not any(past.engine in usable for past in asked):
+        raise _not_run(asked[0], usable, places)
+    good = [past for past in jobs if past.engine in usable and past.counts and past.state == SUCCEEDED]
+    if not good:
+        raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
+    names = list(dict.fromkeys(run_name(past) for past in good))
+    if job is None and len(names) > 1:
+        raise BadInputError(
+            f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"
+        )
+    of_name = [past for past in good if job is None or job in _names(past)]
+    if not of_name:
+        raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
+    return max(of_name, key=lambda past: past.finished_ms)
+
+
+def _names(past: PastJob) -> set[str]:
+    """What --job may call it."""
+    return {past.name, run_name(past)}
+
+
+def _not_run(past: PastJob, usable: set[str], places: Sequence[str]) -> BadInputError:
+    """Why a job is not run as it was asked for, and what to do."""
+    form = FORMS[past.engine]
+    runs = " and ".join(f"{FORMS[name].noun}s" for name in FORMS if name in usable)
+    if form.sample is not None:
+        return BadInputError(
+            f"{run_name(past)} is a {form.noun}, and such a program runs as one of the {runs}; name another --job, or "
+            f"its own jar and --engine {past.engine}"
+        )
+    return BadInputError(
+        f"{run_name(past)} is a {form.noun}, and run-job runs {runs}; use `{typed('triage')} "
+        f"{shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
+    )
+
+
+def known_of_site(
+    sample: InputSample, input_size: int | None, cluster: Path | None, past: PastJob | None, engine: str,
+    said: SiteNode, nodes: int | None, node_cores: int | None, output: Output,
+) -> SiteFacts:  # fmt: skip
+    """What options, a past run of the job, and the cluster say; the former first.
+
+    Where `input_size` is said, a past run tells only which part of the input a node read.
+    """
+    own_processes = rules_of(engine).own_processes
+    site = {} if cluster is None else read_site(cluster)
+    memory_bytes, of_containers, differences = said.memory_bytes, said.container_bytes, ""
+    settings = {**site, **({} if past is None else past.settings)}
+    processors = at_once = Processors() if past is None else _at_once(past)
+    if cluster is not None and None in {nodes, memory_bytes, of_containers, node_cores}:
+        web = BoundedWeb(authorize=login_for(cluster))
+        try:
+            seen = ask_nodes(Site(site, cluster), web.ask)
+            differences = seen.differences if memory_bytes is None or of_containers is None else ""
+            nodes = nodes or seen.nodes
+            memory_bytes = memory_bytes or seen.node_bytes
+            of_containers = of_containers or seen.container_bytes
+            processors = Processors(seen.processors, "as the cluster tells") if seen.processors else processors
+        except NoAnswerError as error:
+            print_line(
+                output.progress, f"the cluster of {cluster} could not be reached, so its files are used: {error}"
+            )
+        finally:
+            web.close()
+    usual = False
+    if of_containers is None and settings:
+        of_containers = container_bytes(settings)
+        usual = of_containers is None
+        of_containers = of_containers or USUAL_CONTAINER_BYTES
+    tasks = at_once.number or (None if usual or not own_processes else tasks_of_node(of_containers, site))
+    read_bytes = (input_size or sample.of_bytes) / nodes if nodes else None
+    whole = 0 if past is None else past.whole.file_systems_read
+    if past is None or not whole:
+        return SiteFacts(
+            SiteNode(memory_bytes, of_containers, read_bytes, usual, differences), settings, processors=processors,
+            tasks=tasks,
+        )  # fmt: skip
+    if past.hosts_are_nodes and not past.nodes_are_sampled:
+        busiest = float(sum(stage.busiest.file_systems_read for stage in past.stages))
+        of_past = busiest if input_size is None else busiest * input_size / whole
+        read_bytes = of_past or read_bytes if input_size is None else read_bytes or of_past
+    node = SiteNode(memory_bytes, of_containers, read_bytes, usual, differences)
+    starts = past.whole.tasks if own_processes else 0
+    computing = Computing(past.whole.cpu_ms / 1000, starts, whole, past.elapsed_s) if past.whole.cpu_ms else None
+    return SiteFacts(node, settings, whole, past.reduces, computing, processors, tasks)
+
+
+def _at_once(past: PastJob) -> Processors:
+    """As many as tasks ran at once on a node: a node has them to compute, whatever else it has."""
+    most = max((stage.peak for stage in past.stages), default=0)
+    if not most or not past.all_nodes:
+        return Processors()
+    return Processors(most / len(past.all_nodes), "so many tasks ran at once on each")

@@ -1,0 +1,125 @@
+"""Proves that DAGs of Tez are named by their queries' texts, which Hive's own hook tells, and that all else stays."""
+
+import pytest
+
+from assay.engine.past.formats import FORMS, tells_names
+from assay.engine.past.hive_queries import texts_in
+from assay.engine.past.tez import NO_TEXT
+from assay.store.hadoop_fs import HadoopFs
+from assay.triage.bounds import bound_of
+from assay.triage.folder import in_folder, in_hadoop
+from assay.triage.names import run_name
+from tests.engine.made_hive import MadeQuery, events, write_query_data
+from tests.engine.made_tez import MIB, MadeDag, MadeTask, MadeVertex, proto_message, sequence_file, write_protobuf
+from tests.triage.test_bounds import drives
+
+COUNT = MadeQuery("SELECT count(*) FROM orders WHERE day = '2026-11-24'", 1)
+AGAIN = MadeQuery("SELECT count(*)\n  FROM orders WHERE day = '2026-11-25' -- of today", 2)
+INSERT = MadeQuery("INSERT OVERWRITE TABLE sums SELECT customer, sum(price) FROM orders GROUP BY customer", 3)
+JOIN = MadeQuery('SELECT * FROM orders JOIN days ON orders.day = days.day LIMIT 10 /* "x" */', 4, ends=False)
+QUERIES = (COUNT, AGAIN, INSERT, JOIN)
+NAMES = {
+    "SELECT count(*) FROM orders WHERE day = ?",
+    "INSERT OVERWRITE TABLE sums SELECT customer, sum(price) FROM orders GROUP BY customer",
+    "SELECT * FROM orders JOIN days ON orders.day = days.day LIMIT ?",
+}
+
+
+def dag(query, *, says_text=False):
+    """A DAG of a query: its only task runs for ten seconds, and computes for as many as the query's number."""
+    counters = {"CPU_MILLISECONDS": 1000 * query.number, "HDFS_BYTES_READ": 10_000 * MIB}
+    vertex = MadeVertex("Map 1", (MadeTask(1, 11, counters=counters),), reads=True)
+    text = query.text if says_text else ""
+    return MadeDag((vertex,), number=query.number, name=f"{query.id}:1", query=text, elapsed_s=12)
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Tez' and Hive's folders of a day."""
+    for query in QUERIES:
+        folder = tmp_path / "sys.db" / "dag_data" / "date=2026-11-25"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_protobuf(folder, dag(query))
+    write_query_data(tmp_path / "sys.db" / "query_data" / "date=2026-11-25", *QUERIES)
+    return tmp_path / "sys.db"
+
+
+def jobs_of(folder):
+    found = in_folder(folder, 0, lambda _: None)
+    return list(found.jobs), found.unread
+
+
+def test_three_queries_are_listed_with_the_bounds_of_their_dags(site, tmp_path):
+    jobs, unread = jobs_of(site)
+    assert {run_name(job) for job in jobs} == NAMES
+    assert (len(jobs), unread) == (4, [])
+    assert not any(job.doubts or job.missing for job in jobs)
+    of_plans = tmp_path / "plans"
+    of_plans.mkdir()
+    for query in QUERIES:
+        write_protobuf(of_plans, dag(query, says_text=True))
+    # Where a DAG's own history has the text, all is as without Hive's files.
+    assert sorted(job._replace(source="") for job in jobs_of(of_plans)[0]) == sorted(
+        job._replace(source="") for job in jobs
+    )
+    for job in jobs:
+        computed_s = int(job.id.rpartition("_")[2])
+        assert bound_of(job, drives()).seconds == pytest.approx(10 - computed_s), "the rest of its only task's time"
+
+
+def test_a_folder_of_hadoops_client_is_named_alike(site, tmp_path):
+    write_query_data(site / "query_data" / "date=2026-11-26", MadeQuery("SELECT 1", 9))
+    client = tmp_path / "hadoop"
+    client.write_text(
+        '#!/bin/sh\nshift\nif [ $1 = -ls ]; then cd /; find "$3" -type f -printf '
+        "'-rw-r--r--   3 u g %s %TY-%Tm-%Td %TH:%TM %p\\n'; else shift; cp -r \"$@\"; fi\n"
+    )
+    client.chmod(0o755)
+    jobs = list(in_hadoop(str(site), 0, HadoopFs(client), lambda _: None).jobs)
+    assert {run_name(job) for job in jobs} == NAMES
+    assert all(str(site) in job.source for job in jobs)
+
+
+def test_without_hives_files_the_answer_says_where_the_texts_are(site):
+    jobs, _ = jobs_of(site / "dag_data")
+    assert {job.doubts for job in jobs} == {(NO_TEXT,)}
+    assert {job.name for job in jobs} == {f"{query.id}:1" for query in QUERIES}
+
+
+def test_of_queries_that_are_not_told_the_doubt_stays(site):
+    (file,) = (site / "query_data").rglob("hive_*")
+    file.unlink()
+    write_query_data(file.parent, COUNT)
+    jobs, _ = jobs_of(site)
+    assert [bool(job.doubts) for job in sorted(jobs, key=lambda job: job.id)] == [False, True, True, True]
+
+
+def test_damaged_events_are_left_out_and_files_that_cant_be_read_are_named(tmp_path):
+    (submitted, _), *_ = [tuple(events(query)) for query in (COUNT,)]
+    damaged = [
+        b"\x0a\xffx", submitted[:-15], b"", proto_message({1: "QUERY_SUBMITTED", 2: 7, 50: ["x"]}),
+        proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: [proto_message({1: "QUERY", 2: "{"})]}),
+        proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: [proto_message({1: "QUERY", 2: "[]"})]}),
+        proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: 5}),
+    ]  # fmt: skip
+    file = tmp_path / "hive_0c8e5d5e-1111-2222-3333-444444444444_1"
+    file.write_bytes(sequence_file([*damaged, submitted]))
+    assert texts_in(file) == {COUNT.id: "SELECT count(*) FROM orders WHERE day = ?"}
+    file.write_bytes(file.read_bytes()[:-10])
+    assert texts_in(file) == {}
+    file.write_bytes(b"")
+    assert texts_in(file) == {}
+    file.write_bytes(sequence_file([submitted], "org.apache.hadoop.io.compress.SnappyCodec"))
+    with pytest.raises(ValueError, match="is compressed with SnappyCodec"):
+        texts_in(file)
+    write_protobuf(tmp_path, dag(COUNT))
+    jobs, unread = jobs_of(tmp_path)
+    assert [job.doubts for job in jobs] == [(NO_TEXT,)]
+    assert [(entry.file, entry.reason[:3]) for entry in unread] == [(str(file), "it ")]
+
+
+def test_files_are_known_by_their_names(tmp_path):
+    assert tells_names("hive_0c8e5d5e-1111-2222-3333-444444444444")
+    assert tells_names("hive_0c8e5d5e-1111-2222-3333-444444444444_12")
+    assert not tells_names("hive_20261125031500_0c8e5d5e-1111-2222-3333-444444444444")
+    assert [name for name, form in FORMS.items() if form.names is not None] == ["tez"]
