@@ -7,6 +7,7 @@ import pytest
 from assay.input.directed import DirectedInput
 from assay.input.graph_file import UserGraph
 from assay.input.points import GeneratedPoints
+from assay.input.rows import GeneratedRows
 from assay.model.dataset import DatasetSpec
 from assay.model.engine import LaunchReport
 from assay.model.progress import Silent
@@ -55,8 +56,9 @@ def user_graph(tmp_path, name, content):
         ),
         (lambda _: DirectedInput(None, scale=10, edge_factor=4, seed=1), 0),
         (lambda _: GeneratedPoints(5000, attributes=5, seed=1), 0.01),
+        (lambda _: GeneratedRows(5000, line_bytes=50, seed=1), 0),
     ],
-    ids=["graph", "compressed", "rewritten", "directed", "points"],
+    ids=["graph", "compressed", "rewritten", "directed", "points", "rows"],
 )
 def test_as_many_bytes_are_put_as_the_input_says(tmp_path, make, inexact):
     staged, store = make(tmp_path), Weighing()

@@ -85,6 +85,29 @@ def test_input_in_files_and_output_in_tables(place):
     assert counters["HDFS_BYTES_WRITTEN"] > 0
 
 
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [
+        ("share: 1", 200),
+        ("share: 10, order: random", 2000),
+        ("share: 10, by: ranges, range: 500", 2000),
+        ("share: 100, by: ranges, range: 1500, order: random", 20_000),
+    ],
+)
+@pytest.mark.parametrize("load", ["puts", "bulk"])
+def test_a_lookup_reads_the_asked_rows_of_a_table_alone(place, asked, rows, load):
+    workload = f"{{name: lookup, options: {{rows: 20000, {asked}}}}}"
+    record = run(place, workload, "hbase-to-hdfs", hbase=f"hbase.assay.regions: 3, hbase.assay.load: {load}")
+    assert record.outputs[0].summary["lines_read"] == record.outputs[0].summary["rows_found"] == rows
+
+
+@pytest.mark.parametrize(("store", "hbase"), [("hdfs", ""), ("hbase-to-hdfs", "hbase.assay.read: snapshot")])
+def test_a_lookup_in_files_or_a_snapshot_reads_all_rows(place, store, hbase):
+    record = run(place, "{name: lookup, options: {rows: 20000, share: 1}}", store, hbase=hbase)
+    assert record.outputs[0].summary["lines_read"] == 20_000
+    assert record.outputs[0].summary["rows_found"] == 200
+
+
 class LoadedTwice(HbaseTables):
     """Each file is put by a client of its own; `sizes` are the bytes of each region's files afterwards.
 

@@ -240,6 +240,11 @@ _OF_OTHERS = {
         command="sort-lines",
         cost=hadoop_cost(1, 5 / BYTES_S + 2 / 60e6, copies=5),
     ),
+    "lookup/listed": Variant(
+        about="all maps hold the list of asked rows; files are scanned, tables are asked for these rows alone",
+        jobs=("lookup",),
+        command="lookup",
+    ),
     "testdfsio/write": Variant(
         about="writes the files", jobs=("write",), cost=hadoop_cost(1, 1 / _DISK_BYTES_S, copies=1)
     ),

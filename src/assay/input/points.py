@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.host.files import refuse_irregular
-from assay.input.staging import ahead, scratch_directory
+from assay.input.staging import put_pieces
 from assay.model.dataset import Amounts
 from assay.model.errors import BadInputError
 from assay.model.input import Input
@@ -220,16 +220,9 @@ class GeneratedPoints(Points):
         return chosen
 
     def put(self, path: str, store: Store, progress: Progress) -> None:
-        """Put them at about 100 MB a second, without a local file where the store takes streams."""
+        """Put them at about 100 MB a second."""
         progress.detail("make points")
-        if store.streams:
-            store.write(f"{path}/points.txt", ahead(self.text_pieces()))
-            return
-        with scratch_directory(int(self.size().bytes)) as scratch:
-            file = scratch / "points.txt"
-            with file.open("wb") as out:
-                out.writelines(self.text_pieces())
-            store.put(file, f"{path}/points.txt")
+        put_pieces(store, f"{path}/points.txt", self.text_pieces(), int(self.size().bytes))
 
     def text_pieces(self) -> Iterator[bytes]:
         """Yield the text, some points at a time."""

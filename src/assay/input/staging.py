@@ -19,6 +19,7 @@ from typing import Final, TypeVar
 from assay.host.processes import remove_directory
 from assay.model.engine import Program
 from assay.model.errors import AssayError
+from assay.model.store import Store
 
 PACKAGE = "org.apache.hadoop.examples"
 
@@ -97,3 +98,15 @@ def _locked(parent: Path) -> tuple[Path, int]:
             if directory.exists():
                 return directory, lock
             os.close(lock)
+
+
+def put_pieces(store: Store, path: str, pieces: Iterable[bytes], size_bytes: int) -> None:
+    """Put a file of about `size_bytes` as it is made, without a local one where the store takes streams."""
+    if store.streams:
+        store.write(path, ahead(pieces))
+        return
+    with scratch_directory(size_bytes) as scratch:
+        file = scratch / "made"
+        with file.open("wb") as out:
+            out.writelines(pieces)
+        store.put(file, path)

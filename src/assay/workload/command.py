@@ -368,4 +368,4 @@ class CommandWorkload(BaseWorkload):
             return (judge(command, self._folder, self._verify_s),)
 
 
-WORKLOADS.add("command", CommandWorkload, place=18)
+WORKLOADS.add("command", CommandWorkload, place=19)

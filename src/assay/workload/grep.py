@@ -252,4 +252,4 @@ class Grep(BaseWorkload):
         )
 
 
-WORKLOADS.add("grep", Grep, place=17)
+WORKLOADS.add("grep", Grep, place=18)

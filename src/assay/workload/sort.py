@@ -180,4 +180,4 @@ def digest(store: Store, path: str) -> Digest:
     return Digest(files, pairs, checksum & _SUM, falls, across)
 
 
-WORKLOADS.add("sort", Sort, place=15)
+WORKLOADS.add("sort", Sort, place=16)

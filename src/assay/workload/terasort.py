@@ -137,4 +137,4 @@ def _records(store: Store, path: str) -> Iterator[Rows]:
             raise AssayError(f"{file.path} ends within a record: {file.bytes} bytes are no multiple of {RECORD_BYTES}")
 
 
-WORKLOADS.add("terasort", TeraSort, place=14)
+WORKLOADS.add("terasort", TeraSort, place=15)

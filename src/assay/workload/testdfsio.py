@@ -160,4 +160,4 @@ def read_result(text: str) -> dict[str, int | float]:
     return {**figures, "files": int(figures["files"])}
 
 
-WORKLOADS.add("testdfsio", TestDfsIo, place=13)
+WORKLOADS.add("testdfsio", TestDfsIo, place=14)

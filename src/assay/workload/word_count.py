@@ -58,4 +58,4 @@ class WordCount(BaseWorkload):
         return judge_counts(expected, counted_lines(store.lines(self.output_path)), report, "words", least=1)
 
 
-WORKLOADS.add("word-count", WordCount, place=16)
+WORKLOADS.add("word-count", WordCount, place=17)

@@ -17,6 +17,7 @@ import org.assay.jobs.friendlists.FriendLists;
 import org.assay.jobs.kmeans.KMeans;
 import org.assay.jobs.labels.LabelPropagation;
 import org.assay.jobs.linesort.LineSort;
+import org.assay.jobs.lookup.Lookup;
 import org.assay.jobs.mutualfriends.IntersectMutualFriends;
 import org.assay.jobs.mutualfriends.MutualFriends;
 import org.assay.jobs.mutualfriends.TunedMutualFriends;
@@ -76,6 +77,7 @@ public final class Main {
     workloads.add(WordFrequency.combined());
     workloads.add(WordFrequency.plain());
     workloads.add(new LineSort());
+    workloads.add(new Lookup());
     return workloads;
   }
 

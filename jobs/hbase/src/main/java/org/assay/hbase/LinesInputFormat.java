@@ -27,8 +27,10 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * TextInputFormat} a task reads about as many bytes of lines as a block of HDFS has ({@code
  * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
  * a part of a region, or regions that lie on one host as far as a table divides so. Of a table's
- * lines it gets the columns that the job says that it reads, or all. The key is the offset of a
- * line in a file, or the number of a row in its split.
+ * lines it gets the columns that the job says that it reads, or all; and of a table that is read by
+ * its servers the lines that the job says that it reads, where it says that, in as many tasks as
+ * there are regions at most. The key is the offset of a line in a file, or the number of a row in
+ * its split.
  */
 public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   private static final long BLOCK_BYTES = 128L << 20;
@@ -75,6 +77,10 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
       for (Place place : places) {
         rows.add(RegionRows.of(scanned, place.region, apart > 0));
       }
+    }
+    if (AskedLines.areSaid(tables.conf()) && tables.settings().read() == TableSettings.Read.SCAN) {
+      LinePlaces lines = LinePlaces.of(table, rows);
+      return LookupSplit.of(tables.conf(), table, lines, rest, places.size());
     }
     List<InputSplit> splits = new ArrayList<>();
     for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
@@ -163,6 +169,9 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   @Override
   public RecordReader<LongWritable, Text> createRecordReader(
       InputSplit split, TaskAttemptContext task) {
+    if (split instanceof LookupSplit) {
+      return new LookupReader();
+    }
     return split instanceof RowSplit
         ? new RowReader()
         : new TextInputFormat().createRecordReader(split, task);

@@ -46,14 +46,19 @@ final class RowReader extends RecordReader<LongWritable, Text> {
     if (row == null) {
       return false;
     }
-    Cell cell = cell(row, Tables.FAMILY, Tables.LINE);
     number.set(number.get() + 1);
+    take(row, split.rest(), line);
+    return true;
+  }
+
+  /** Takes the line of a row, with what follows the columns that are apart if that is wanted. */
+  static void take(Result row, boolean withRest, Text line) throws IOException {
+    Cell cell = cell(row, Tables.FAMILY, Tables.LINE);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
-    if (split.rest()) {
+    if (withRest) {
       Cell rest = cell(row, Tables.REST_FAMILY, Tables.REST);
       line.append(rest.getValueArray(), rest.getValueOffset(), rest.getValueLength());
     }
-    return true;
   }
 
   /**

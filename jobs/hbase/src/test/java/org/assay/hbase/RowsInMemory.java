@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
@@ -15,7 +16,7 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** Rows of lines, in the order of their keys, and a table that scans them and can do no more. */
+/** Rows of lines, in the order of their keys, and a table that scans and gets them, and no more. */
 final class RowsInMemory {
   private final List<Result> rows = new ArrayList<>();
   private final TableDescriptor descriptor;
@@ -47,11 +48,25 @@ final class RowsInMemory {
               if (method.getName().equals("getScanner")) {
                 return scanned((Scan) arguments[0]);
               }
+              if (method.getName().equals("get")) {
+                return ((List<?>) arguments[0]).stream().map(this::got).toArray(Result[]::new);
+              }
               if (method.getName().equals("getDescriptor")) {
                 return descriptor;
               }
+              if (method.getName().equals("close")) {
+                return null;
+              }
               throw new UnsupportedOperationException(method.getName());
             });
+  }
+
+  private Result got(Object get) {
+    byte[] key = ((Get) get).getRow();
+    return rows.stream()
+        .filter(row -> Bytes.equals(row.getRow(), key))
+        .findFirst()
+        .orElse(Result.EMPTY_RESULT);
   }
 
   private ResultScanner scanned(Scan scan) {

@@ -1,0 +1,110 @@
+package org.assay.hbase;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/**
+ * The keys of a table's lines by their numbers, where one client has put all of them: it gives them
+ * to all regions in turn, some at a time ({@link LineStream}).
+ */
+final class LinePlaces {
+  private static final long IN_TURN = LineStream.LINES_IN_TURN;
+
+  /** What the keys of each place begin with, in the order of their turns. */
+  private final List<byte[]> writers;
+
+  private final long lines;
+
+  private LinePlaces(List<byte[]> writers, long lines) {
+    this.writers = writers;
+    this.lines = lines;
+  }
+
+  /**
+   * Of a table.
+   *
+   * @throws IOException where its lines were not put by one client
+   */
+  static LinePlaces of(TableName table, List<RegionRows> regions) throws IOException {
+    Map<byte[], Long> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    for (RegionRows region : regions) {
+      for (RegionRows.Run run : region.runs) {
+        rows.merge(run.writer, run.first + run.rows, Math::max);
+      }
+    }
+    long lines = rows.values().stream().mapToLong(Long::longValue).sum();
+    LinePlaces places = new LinePlaces(new ArrayList<>(rows.keySet()), lines);
+    for (int place = 0; place < places.writers.size(); place++) {
+      byte[] writer = places.writers.get(place);
+      boolean sameName =
+          Bytes.toInt(writer, Short.BYTES) == Bytes.toInt(places.writers.get(0), Short.BYTES);
+      if (!sameName || rows.get(writer) != places.before(place, lines)) {
+        throw new IOException(
+            "lines of table "
+                + table
+                + " can't be looked up by their numbers, as more than one client has put them; put"
+                + " all by one, or set "
+                + TableSettings.READ
+                + " to snapshot, which reads all");
+      }
+    }
+    return places;
+  }
+
+  /** How many lines the table has. */
+  long lines() {
+    return lines;
+  }
+
+  /** The key of a line. */
+  byte[] key(long number) {
+    long turn = number / IN_TURN;
+    long count = turn / writers.size() * IN_TURN + number % IN_TURN;
+    return RowKeys.key(writers.get((int) (turn % writers.size())), count);
+  }
+
+  /** The keys of lines that follow each other: a range for each place that has some of them. */
+  List<RegionRows.Range> ranges(long first, long last) {
+    List<RegionRows.Range> ranges = new ArrayList<>();
+    for (int place = 0; place < writers.size(); place++) {
+      byte[] writer = writers.get(place);
+      long from = before(place, first);
+      long end = before(place, last + 1);
+      if (from < end) {
+        byte[] start = RowKeys.key(writer, from);
+        ranges.add(new RegionRows.Range(place, start, RowKeys.key(writer, end), end - from, 0));
+      }
+    }
+    return ranges;
+  }
+
+  /** How many of the lines before the one with this number are a place's. */
+  private long before(int place, long number) {
+    long round = IN_TURN * writers.size();
+    long inLast = number % round - IN_TURN * place;
+    return number / round * IN_TURN + Math.max(0, Math.min(IN_TURN, inLast));
+  }
+
+  void write(DataOutput out) throws IOException {
+    out.writeInt(writers.size());
+    for (byte[] writer : writers) {
+      Bytes.writeByteArray(out, writer);
+    }
+    out.writeLong(lines);
+  }
+
+  static LinePlaces read(DataInput in) throws IOException {
+    List<byte[]> writers = new ArrayList<>();
+    for (int left = in.readInt(); left > 0; left--) {
+      writers.add(Bytes.readByteArray(in));
+    }
+    return new LinePlaces(writers, in.readLong());
+  }
+}

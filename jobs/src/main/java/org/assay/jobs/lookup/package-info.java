@@ -1,0 +1,2 @@
+/** Some rows of many, looked up by their numbers. */
+package org.assay.jobs.lookup;
