@@ -14,10 +14,11 @@ class MadeQuery(NamedTuple):
     text: str
     number: int = 1
     ends: bool = True
+    user: str = "hive"
 
     @property
     def id(self):
-        return f"hive_20261125{self.number:06d}_{UUID}"
+        return f"{self.user}_20261125{self.number:06d}_{UUID}"
 
 
 def events(query):

@@ -94,12 +94,22 @@ def test_of_queries_that_are_not_told_the_doubt_stays(site):
     assert [bool(job.doubts) for job in sorted(jobs, key=lambda job: job.id)] == [False, True, True, True]
 
 
+def test_hives_own_command_calls_queries_after_its_user(tmp_path):
+    query = MadeQuery(COUNT.text, user="etl-user_1")
+    write_protobuf(tmp_path, dag(query))
+    assert [job.doubts for job in jobs_of(tmp_path)[0]] == [(NO_TEXT,)]
+    write_query_data(tmp_path / "query_data", query)
+    (job,) = jobs_of(tmp_path)[0]
+    assert (run_name(job), job.doubts) == ("SELECT count(*) FROM orders WHERE day = ?", ())
+
+
 def test_damaged_events_are_left_out_and_files_that_cant_be_read_are_named(tmp_path):
     (submitted, _), *_ = [tuple(events(query)) for query in (COUNT,)]
     damaged = [
         b"\x0a\xffx", submitted[:-15], b"", proto_message({1: "QUERY_SUBMITTED", 2: 7, 50: ["x"]}),
         proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: [proto_message({1: "QUERY", 2: "{"})]}),
         proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: [proto_message({1: "QUERY", 2: "[]"})]}),
+        proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: [proto_message({1: "QUERY", 2: '{"queryText":null}'})]}),
         proto_message({1: "QUERY_SUBMITTED", 2: "hive", 50: 5}),
     ]  # fmt: skip
     file = tmp_path / "hive_0c8e5d5e-1111-2222-3333-444444444444_1"

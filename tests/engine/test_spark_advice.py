@@ -6,6 +6,7 @@ from assay.engine.past.spark_advice import executor_on_drive, for_sample
 from assay.engine.past.taken_over import SampledJob
 from assay.engine.spark_service import executors_of, node_of
 from assay.model.cluster import EmbeddedSpec
+from assay.model.errors import BadInputError
 
 GIB = 1 << 30
 OFFERED, MOST = "yarn.nodemanager.resource.memory-mb", "yarn.scheduler.maximum-allocation-mb"
@@ -29,6 +30,10 @@ def test_partitions_become_fewer_in_proportion_and_splits_stay():
     given = {"spark.sql.shuffle.partitions": "1000"}
     assert for_sample(SampledJob(given, share=0.0001)).properties == {"spark.sql.shuffle.partitions": "1"}
     assert for_sample(SampledJob(given)).properties == {}
+    given = {"spark.sql.shuffle.partitions": "auto", "spark.sql.files.maxPartitionBytes": "64MB"}
+    assert for_sample(SampledJob(given, share=0.05)).properties == {
+        "spark.sql.shuffle.partitions": "10", "spark.sql.files.maxPartitionBytes": "64MB",
+    }, "Databricks' `auto` is no number, and Spark's own is taken"  # fmt: skip
 
 
 def test_an_executor_has_the_tasks_of_a_drive_with_as_much_memory_for_each():
@@ -42,8 +47,14 @@ def test_an_executor_has_the_tasks_of_a_drive_with_as_much_memory_for_each():
 
 
 @pytest.mark.parametrize(("tasks", "memory"), [(12, "1g"), (48, "20g"), (240, "2048"), (240, "4G")])
-def test_a_node_has_room_for_it(tasks, memory):
-    heap_mb, cores, properties, _ = executor({"spark.executor.memory": memory}, tasks=tasks)
+@pytest.mark.parametrize(
+    "said",
+    [{}, {"spark.executor.memoryOverhead": "3g"}, {"spark.executor.memoryOverheadFactor": "0.4"},
+     {"spark.executor.pyspark.memory": "2g"}],
+)  # fmt: skip
+def test_a_node_has_room_for_it(tasks, memory, said):
+    heap_mb, cores, properties, _ = executor({"spark.executor.memory": memory}, tasks=tasks, said=said)
+    properties = {**properties, **said}
     node = node_of(EmbeddedSpec(), properties, [])
     asked = executors_of(properties, node)
     assert (asked.instances, asked.heap_mb, asked.cores) == (1, heap_mb, cores)
@@ -65,6 +76,13 @@ def test_fewer_tasks_run_where_memory_is_short():
 def test_outside_of_yarn_an_executor_there_has_all_cores_of_its_node():
     heap_mb, cores, *_ = executor({"spark.executor.memory": "48300m", "spark.master": "spark://master:7077"})
     assert (heap_mb, cores) == (300 + 4 * 1000, 4)
+    local = {"spark.master": "local[48]", "spark.driver.memory": "48300m", "spark.executor.cores": "2"}
+    assert executor(local)[:2] == (300 + 4 * 1000, 4), "all tasks are in the driver"
+
+
+def test_a_task_of_several_cores_has_the_memory_of_all_of_them():
+    settings = {"spark.executor.memory": "4300m", "spark.executor.cores": "4", "spark.task.cpus": "2"}
+    assert executor(settings)[:2] == (300 + 4 * 2000, 4)
 
 
 def test_what_is_not_known_is_said_and_what_the_user_says_is_left():
@@ -75,4 +93,8 @@ def test_what_is_not_known_is_said_and_what_the_user_says_is_left():
     assert executor_on_drive(SampledJob({}, tasks=4, memory_bytes=8 * GIB)).replaced.endswith(
         "(assumed: Spark's default)"
     )
-    assert not executor({})[3].endswith("default)"), "a log without the setting tells that it was Spark's own"
+    assert executor_on_drive(SampledJob({}, tasks=4, said={"spark.task.cpus": "2"})) == ({}, "")
+    assert executor({})[3].endswith("default)"), "a log without Spark's properties tells nothing"
+    assert not executor({"spark.master": "yarn"})[3].endswith("default)"), "one with them tells that it was Spark's own"
+    with pytest.raises(BadInputError, match="memoryOverheadFactor is 'much', and must be a number such as 0.2"):
+        executor({}, said={"spark.executor.memoryOverheadFactor": "much"})

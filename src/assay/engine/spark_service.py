@@ -34,7 +34,7 @@ from assay.model.value_bounds import ValueBounds
 
 PREFIX = "spark."
 INSTANCES, CORES = "spark.executor.instances", "spark.executor.cores"
-_TASK_CORES = "spark.task.cpus"
+TASK_CORES = "spark.task.cpus"
 MEMORY, OVERHEAD = "spark.executor.memory", "spark.executor.memoryOverhead"
 _FACTOR = "spark.executor.memoryOverheadFactor"
 _OFF_HEAP, _OFF_HEAP_SIZE = "spark.memory.offHeap.enabled", "spark.memory.offHeap.size"
@@ -133,7 +133,7 @@ def executors_of(properties: Mapping[str, str], node: NodeRoom) -> Executors:
         on_node = max(1, min(ceil(cores / offer.most_vcores), fitting))
         instances = on_node * node.workers
     container_mb = room_mb // on_node // offer.step_mb * offer.step_mb
-    factor = float(properties.get(_FACTOR, "0.1"))
+    factor = _factor(properties)
     beside_mb = _beside_mb(properties)
     if MEMORY in properties:
         heap_mb = _mb(properties, MEMORY)
@@ -158,14 +158,30 @@ def _beside_mb(properties: Mapping[str, str]) -> int:
     return sum(_mb(properties, name) for name in names if name in properties)
 
 
+def _factor(properties: Mapping[str, str]) -> float:
+    """What of its heap an executor asks for beside it. Raises BadInputError for what is no number."""
+    try:
+        return float(properties.get(_FACTOR, "0.1"))
+    except ValueError:
+        raise BadInputError(
+            f"{_FACTOR} is {properties[_FACTOR]!r}, and must be a number such as 0.2", _FACTOR
+        ) from None
+
+
+def mib_of(size: str) -> int | None:
+    """A size with a unit in MiB; None for what is none."""
+    match = _SIZE.fullmatch(size.strip())
+    return int(match[1]) * _KIB[match[2].lower()] >> 10 if match else None
+
+
 def _mb(properties: Mapping[str, str], name: str) -> int:
     """A size in MiB. Raises BadInputError for one without a unit, as Spark has a unit of its own for each property."""
-    match = _SIZE.fullmatch(properties[name].strip())
-    if match is None:
+    size_mb = mib_of(properties[name])
+    if size_mb is None:
         raise BadInputError(
             f"{name} is {properties[name]!r}, and must be a whole number with a unit, such as 2g or 1536m", name
         )
-    return int(match[1]) * _KIB[match[2].lower()] >> 10
+    return size_mb
 
 
 def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[DaemonKind]) -> None:
@@ -184,10 +200,10 @@ def _check(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequence[
             f"{CORES} is {executors.cores}, and {MOST_CORES_OF_ONE} allows {offer.most_vcores}: no executor could "
             f"start; give at most {offer.most_vcores}, or allow more", CORES, MOST_CORES_OF_ONE, "settings",
         )  # fmt: skip
-    if (of_task := int(properties.get(_TASK_CORES, "1"))) > executors.cores:
+    if (of_task := int(properties.get(TASK_CORES, "1"))) > executors.cores:
         raise BadInputError(
-            f"{_TASK_CORES} is {of_task}, and an executor has {executors.cores} cores: no task could start; give "
-            f"at most {executors.cores}", _TASK_CORES, CORES, "settings",
+            f"{TASK_CORES} is {of_task}, and an executor has {executors.cores} cores: no task could start; give "
+            f"at most {executors.cores}", TASK_CORES, CORES, "settings",
         )  # fmt: skip
     master, container_mb = offer.rounded(master_mb(properties)), offer.rounded(executors.memory_mb)
     names = (MEMORY, OVERHEAD, INSTANCES, _OFF_HEAP_SIZE, _PYTHON, _MASTER, "memory", "cluster", "settings")
@@ -223,7 +239,7 @@ def _task_share(spec: EmbeddedSpec, properties: Mapping[str, str], daemons: Sequ
     size = f"{container_mb} MiB and {executors.cores} core{'s'[: executors.cores - 1]}"
     several = f"executors of {size} each" if executors.on_node > 1 else f"executor of {size}"
     text = f"{executors.on_node} {several}, and a master of {master} MiB"
-    return Share(count * (executors.cores // int(properties.get(_TASK_CORES, "1"))), count * container_mb, text)
+    return Share(count * (executors.cores // int(properties.get(TASK_CORES, "1"))), count * container_mb, text)
 
 
 _SMALL_MASTER = {_MASTER: "256m", _MASTER_OVERHEAD: "128m"}
@@ -333,7 +349,7 @@ SPARK = Service(
     tasks_bytes=_tasks_bytes,
     profiles={"spark-defaults": _SHIPPED, "spark-tuned": _TUNED},
     bounds={
-        **dict.fromkeys((INSTANCES, CORES, _TASK_CORES), ValueBounds(1)),
+        **dict.fromkeys((INSTANCES, CORES, TASK_CORES), ValueBounds(1)),
         **dict.fromkeys(PARTITIONS, ValueBounds(1, per="core")),
         _FACTOR: ValueBounds(0, 10, whole=False),
         "spark.memory.fraction": ValueBounds(0.01, 1, whole=False),

@@ -20,7 +20,7 @@ _NOT_ARGUMENTS = {
     "--executor-memory": "set spark.executor.memory",
     "--executor-cores": "set spark.executor.cores",
     "--num-executors": "set spark.executor.instances",
-    "--total-executor-cores": "set spark.executor.cores",
+    "--total-executor-cores": "set spark.executor.instances and spark.executor.cores",
 }
 """Options of `spark-submit` that applications hardly have themselves."""
 

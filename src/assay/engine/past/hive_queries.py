@@ -56,5 +56,5 @@ def _query_in(message: bytes) -> tuple[str, str]:
             query = text_of(value)
         elif number == _OTHER and not text:
             key, said = pair_of(value)
-            text = str(from_json(said)[_TEXT]) if key == _QUERY else ""
+            text = str(from_json(said)[_TEXT] or "") if key == _QUERY else ""
     return (query, text) if kind == _SUBMITTED else ("", "")

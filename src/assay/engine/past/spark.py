@@ -60,10 +60,12 @@ from assay.model.task import covered_ms
 
 SPARK = "spark"
 _SETTINGS = frozenset({
-    "dfs.blocksize", "dfs.replication", "spark.default.parallelism", "spark.dynamicAllocation.enabled",
-    "spark.executor.cores", "spark.executor.memory", "spark.io.compression.codec", "spark.master", "spark.serializer",
+    "dfs.blocksize", "dfs.replication", "spark.default.parallelism", "spark.driver.memory",
+    "spark.dynamicAllocation.enabled", "spark.executor.cores", "spark.executor.memory", "spark.io.compression.codec",
+    "spark.master", "spark.memory.fraction", "spark.memory.storageFraction", "spark.serializer",
     "spark.shuffle.compress", "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled",
-    "spark.sql.shuffle.partitions", "spark.yarn.queue", "spark.yarn.scheduler.heartbeat.interval-ms",
+    "spark.sql.files.maxPartitionBytes", "spark.sql.shuffle.partitions", "spark.task.cpus", "spark.yarn.queue",
+    "spark.yarn.scheduler.heartbeat.interval-ms",
 })  # fmt: skip
 """The settings that are kept: ten thousand applications have to fit into memory."""
 _HEARTBEAT_MS = 3000

@@ -3,7 +3,6 @@
 Sources: Spark 3.5's documentation (Configuration), `UnifiedMemoryManager`.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from math import ceil
 
@@ -20,28 +19,35 @@ from assay.engine.past.taken_over import (
 )
 from assay.engine.spark_service import (
     CORES,
+    DRIVER_MEMORY,
     INSTANCES,
     LEAST_HEAP_MB,
-    LEAST_OVERHEAD_MB,
     MEMORY,
     PARTITIONS,
+    TASK_CORES,
+    NodeRoom,
+    executors_of,
     master_mb,
+    mib_of,
 )
 from assay.engine.yarn import MIB, MOST_CORES, MOST_CORES_OF_ONE, MOST_OF_ONE, OFFERED, OFFERED_CORES, offer_of
 from assay.model.naming import bytes_text
 
 _UNCHANGED = (
-    "spark.io.compression.codec", "spark.serializer", "spark.shuffle.compress", "spark.shuffle.spill.compress",
-    "spark.sql.adaptive.enabled",
+    "spark.io.compression.codec", "spark.memory.fraction", "spark.memory.storageFraction", "spark.serializer",
+    "spark.shuffle.compress", "spark.shuffle.spill.compress", "spark.sql.adaptive.enabled",
 )  # fmt: skip
 """Properties whose values fit anywhere; sizes belong to the machine."""
-_USUAL = {MEMORY: "1g", CORES: "1", "spark.sql.shuffle.partitions": "200"}
-"""Spark's own values, of cores on YARN and Kubernetes; elsewhere an executor has all cores of its node."""
+_SPLITS = (BLOCK_SIZE, "spark.sql.files.maxPartitionBytes")
+_MASTER, _ALL_CORES = "spark.master", ("spark:", "mesos")
+"""The address of the master, and how those begin whose executors have all cores of their nodes."""
+_USUAL = {
+    MEMORY: "1g", DRIVER_MEMORY: "1g", CORES: "1", TASK_CORES: "1", "spark.sql.shuffle.partitions": "200", _MASTER: "",
+}  # fmt: skip
+"""Spark's own values, of cores on YARN and Kubernetes."""
 _RESERVED_MB = 300
 """Of an executor's heap, what no task gets."""
 _OVERHEAD_SHARE = 0.1
-_MEMORY = re.compile(r"(\d{1,9})([kmgt]?)b?", re.IGNORECASE)
-_MIB_OF = {"k": 1 / 1024, "": 1, "m": 1, "g": 1 << 10, "t": 1 << 20}
 
 
 def taken_over(settings: Mapping[str, str]) -> TakenOver:
@@ -52,12 +58,10 @@ def taken_over(settings: Mapping[str, str]) -> TakenOver:
 def for_sample(job: SampledJob) -> TakenOver:
     """Those for a sample of the application's input: splits as they are, partitions of shuffles in proportion."""
     properties = dict(taken_over(job.settings).properties)
-    if BLOCK_SIZE in job.settings:
-        properties[BLOCK_SIZE] = job.settings[BLOCK_SIZE]
+    properties |= {name: job.settings[name] for name in _SPLITS if name in job.settings}
     if job.share is not None:
-        given = {**_USUAL, **job.settings}
-        counts = {name: int(given[name]) for name in PARTITIONS if given.get(name, "").isdecimal()}
-        properties |= {name: str(max(1, round(count * job.share))) for name, count in counts.items()}
+        given = _numbers(job.settings)
+        properties |= {name: str(max(1, round(given[name] * job.share))) for name in PARTITIONS if name in given}
     return TakenOver(properties)
 
 
@@ -66,7 +70,7 @@ def executor_on_drive(job: SampledJob) -> TakenOver:
 
     Nothing, where the user says how large executors are.
     """
-    if {INSTANCES, CORES, MEMORY, OFFERED} & job.said.keys():
+    if {INSTANCES, CORES, TASK_CORES, MEMORY, OFFERED} & job.said.keys():
         return TakenOver({})
     if job.on_drive is None:
         return TASKS_UNKNOWN
@@ -74,15 +78,16 @@ def executor_on_drive(job: SampledJob) -> TakenOver:
     most_heap_mb = job.memory_bytes / MIB / (1 + _OVERHEAD_SHARE)
     number = max(1, min(job.on_drive, int((most_heap_mb - _RESERVED_MB) / max(1.0, task_mb))))
     heap_mb = max(LEAST_HEAP_MB, _RESERVED_MB + ceil(number * task_mb))
-    offer = offer_of(job.said)
-    container_mb = offer.rounded(heap_mb + max(LEAST_OVERHEAD_MB, int(_OVERHEAD_SHARE * heap_mb)))
+    executor, offer = {INSTANCES: "1", CORES: str(number), MEMORY: f"{heap_mb}m"}, offer_of(job.said)
+    container_mb = offer.rounded(executors_of({**job.said, **executor}, NodeRoom(offer, offer.memory_mb)).memory_mb)
     needed_mb = offer.rounded(master_mb(job.said)) + container_mb
     # MapReduce stages the input.
     offered = str(max(needed_mb, int(offered_for(1, job.said)[OFFERED])))
-    known = "" if MEMORY in job.settings or job.share is not None else " (assumed: Spark's default)"
+    # Where a log has any of Spark's properties, it has this one.
+    known = "" if _MASTER in job.settings else " (assumed: Spark's default)"
     return TakenOver(
         {
-            INSTANCES: "1", CORES: str(number), MEMORY: f"{heap_mb}m", OFFERED: offered, MOST_OF_ONE: offered,
+            **executor, OFFERED: offered, MOST_OF_ONE: offered,
             **(dict.fromkeys((MOST_CORES_OF_ONE, OFFERED_CORES), str(number)) if number > MOST_CORES else {}),
         },
         f"{tasks_text(job.on_drive, number)}; an executor of {heap_mb} MiB runs them, so that each has as much memory "
@@ -92,13 +97,21 @@ def executor_on_drive(job: SampledJob) -> TakenOver:
 
 def _task_heap_mb(job: SampledJob) -> float:
     """What of the heap of an executor there each of the tasks has that it runs at once, in MiB."""
-    given = {**_USUAL, **job.settings}
-    match = _MEMORY.fullmatch(given[MEMORY].strip()) or _MEMORY.fullmatch(_USUAL[MEMORY])
-    heap_mb = int(match[1]) * _MIB_OF[match[2].lower()] if match else 0.0
-    cores = float(given[CORES]) if given[CORES].isdecimal() else 1.0
-    if CORES not in job.settings and given.get("spark.master", "").startswith(("spark:", "local", "mesos")):
-        cores = job.tasks or 1.0
-    return max(0.0, heap_mb - _RESERVED_MB) / max(1.0, cores)
+    given, numbers = {**_USUAL, **job.settings}, _numbers(job.settings)
+    master = given[_MASTER]
+    in_driver = master.partition("[")[0] == "local"
+    size = given[DRIVER_MEMORY if in_driver else MEMORY].strip()
+    heap_mb = mib_of(f"{size}m" if size.isdecimal() else size) or 1024
+    at_once: float = numbers[CORES] // max(1, numbers[TASK_CORES])
+    if in_driver or (CORES not in job.settings and master.startswith(_ALL_CORES)):
+        at_once = job.tasks or 1.0
+    return max(0.0, heap_mb - _RESERVED_MB) / max(1.0, at_once)
+
+
+def _numbers(settings: Mapping[str, str]) -> dict[str, int]:
+    """Spark's own whole numbers and those of settings, which may say `auto` in place of one."""
+    given = {name: text for name, text in settings.items() if text.isdecimal()}
+    return {name: int(text) for name, text in {**_USUAL, **given}.items() if text.isdecimal()}
 
 
 OF_SPARK = SampleRules(for_sample, executor_on_drive, own_processes=False)

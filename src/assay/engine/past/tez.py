@@ -84,8 +84,8 @@ NO_RECORD = "it holds no record of Tez"
 NO_DAG = "it tells of no DAG of Tez: its session ran none, or it is a file of `app_data`, `dag_meta` or `query_data`"
 NO_END = "its end: the file was cut short, or the DAG still ran or was ended with its session"
 NO_TEXT = (
-    "its history has no text of its query, so that other queries count as its runs; name the folder above, which has "
-    "Hive's `query_data`"
+    "its history has no text of its query, so that other queries count as its runs; Hive's `query_data` in or below "
+    "the same folder would tell it"
 )
 RECOVERED = "what ran before its application master was started again, which another file tells"
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_HIVES = re.compile(r"(?P<query>hive_\d{14}_[0-9a-f-]{36})(:\d+)?")
-"""The id of a query, which is the name of its DAG where nobody gave it one."""
+_HIVES = re.compile(r"(?P<query>[^\s:]+_\d{14}_[0-9a-f-]{36})(:\d+)?")
+"""The id of a query, which is the name of its DAG where nobody gave it one. It begins with the user that Hive runs as:
+`hive` for most servers, anybody for Hive's own command (Hive: QueryPlan.makeQueryId)."""
 _PARTS = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)"""
     r"""|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\""""
