@@ -43,7 +43,8 @@ def test_a_share_of_the_rows_is_asked_for_each_once(share, rows, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("length", "share", "ranges", "rows"), [(100, 10, 3, 300), (70, 100, 43, 3000), (1, 1, 30, 30)]
+    ("length", "share", "ranges", "rows"),
+    [(100, 10, 3, 300), (70, 100, 43, 3000), (1, 1, 30, 30), (3000, 100, 1, 3000)],
 )
 def test_ranges_have_their_length_but_for_the_last_rows(length, share, ranges, rows, tmp_path):
     numbers, entries = asked(lookup(by="ranges", range=length, share=share, order="random"), tmp_path / "list")
@@ -153,6 +154,7 @@ def test_another_output_fails(change, tmp_path):
         ({"by": "ranges", "share": 1}, "1 % of 3000 rows is less than a range of 1000 rows; take a larger share"),
         ({"by": "key"}, "by is 'key', and must be keys or ranges"),
         ({"order": "falling"}, "order is 'falling', and must be sorted or random"),
+        ({"by": "ranges", "range": 3001, "share": 100}, "range is '3001', and must be at most the 3000 rows"),
         ({"range": 10}, "range has no effect with by: keys; leave it out"),
         ({"rows": 10**10 + 1}, "rows is '10000000001', and must be at most 10000000000"),
         ({"row_bytes": LEAST_BYTES - 1}, f"row_bytes is '{LEAST_BYTES - 1}', and must be a whole number from {LEAST_BYTES} on"),

@@ -123,11 +123,11 @@ class ExperimentSource(YamlFile):
         if word not in known:
             raise self.error_at(keys, f"unknown {kind} {word!r}; {nearest(word, known)}")
 
-    def refuse_repeated(self, keys: Place, kind: str, names: Sequence[str]) -> None:
+    def refuse_repeated(self, keys: Place, kind: str, names: Sequence[str], cure: str = "leave one out") -> None:
         """Raises BadInputError for a name that comes twice."""
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise self.error_at(keys, f"{kind} has {repeated[0]!r} twice; leave one out")
+            raise self.error_at(keys, f"{kind} has {repeated[0]!r} twice; {cure}")
 
     def absolute(self, path: Path | str) -> Path:
         """A path of the experiment, from its folder. Raises BadInputError where it can't be one."""

@@ -66,6 +66,8 @@ class Lookup(BaseWorkload):
         if self._by == KEYS and "range" in self.spec.options:
             raise self.error("range has no effect with by: keys; leave it out, or ask by: ranges")
         self._length = self.options.count("range") if self._by == RANGES else 1
+        if self._length > rows:
+            raise self.options.refusal("range", f"at most the {rows} rows")
         share = self.options.number("share", 0, np.inf)
         if share > 100:
             raise self.options.refusal("share", "a number above 0 and at most 100, in percent")

@@ -1,7 +1,5 @@
 package org.assay.hbase;
 
-import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,10 +19,12 @@ final class LinePlaces {
   private final List<byte[]> writers;
 
   private final long lines;
+  private final double lineBytes;
 
-  private LinePlaces(List<byte[]> writers, long lines) {
+  private LinePlaces(List<byte[]> writers, long lines, double lineBytes) {
     this.writers = writers;
     this.lines = lines;
+    this.lineBytes = lineBytes;
   }
 
   /**
@@ -34,13 +34,16 @@ final class LinePlaces {
    */
   static LinePlaces of(TableName table, List<RegionRows> regions) throws IOException {
     Map<byte[], Long> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    long bytes = 0;
     for (RegionRows region : regions) {
       for (RegionRows.Run run : region.runs) {
         rows.merge(run.writer, run.first + run.rows, Math::max);
+        bytes += run.bytes;
       }
     }
     long lines = rows.values().stream().mapToLong(Long::longValue).sum();
-    LinePlaces places = new LinePlaces(new ArrayList<>(rows.keySet()), lines);
+    double lineBytes = (double) bytes / Math.max(1, lines);
+    LinePlaces places = new LinePlaces(new ArrayList<>(rows.keySet()), lines, lineBytes);
     for (int place = 0; place < places.writers.size(); place++) {
       byte[] writer = places.writers.get(place);
       boolean sameName =
@@ -63,24 +66,23 @@ final class LinePlaces {
     return lines;
   }
 
-  /** The key of a line. */
-  byte[] key(long number) {
-    long turn = number / IN_TURN;
-    long count = turn / writers.size() * IN_TURN + number % IN_TURN;
-    return RowKeys.key(writers.get((int) (turn % writers.size())), count);
-  }
-
   /** The keys of lines that follow each other: a range for each place that has some of them. */
   List<RegionRows.Range> ranges(long first, long last) {
     List<RegionRows.Range> ranges = new ArrayList<>();
-    for (int place = 0; place < writers.size(); place++) {
+    long turn = first / IN_TURN;
+    long end = Math.min(last / IN_TURN + 1, turn + writers.size());
+    for (; turn < end; turn++) {
+      int place = (int) (turn % writers.size());
       byte[] writer = writers.get(place);
       long from = before(place, first);
-      long end = before(place, last + 1);
-      if (from < end) {
-        byte[] start = RowKeys.key(writer, from);
-        ranges.add(new RegionRows.Range(place, start, RowKeys.key(writer, end), end - from, 0));
-      }
+      long to = before(place, last + 1);
+      ranges.add(
+          new RegionRows.Range(
+              place,
+              RowKeys.key(writer, from),
+              RowKeys.key(writer, to),
+              to - from,
+              (long) (lineBytes * (to - from))));
     }
     return ranges;
   }
@@ -90,21 +92,5 @@ final class LinePlaces {
     long round = IN_TURN * writers.size();
     long inLast = number % round - IN_TURN * place;
     return number / round * IN_TURN + Math.max(0, Math.min(IN_TURN, inLast));
-  }
-
-  void write(DataOutput out) throws IOException {
-    out.writeInt(writers.size());
-    for (byte[] writer : writers) {
-      Bytes.writeByteArray(out, writer);
-    }
-    out.writeLong(lines);
-  }
-
-  static LinePlaces read(DataInput in) throws IOException {
-    List<byte[]> writers = new ArrayList<>();
-    for (int left = in.readInt(); left > 0; left--) {
-      writers.add(Bytes.readByteArray(in));
-    }
-    return new LinePlaces(writers, in.readLong());
   }
 }

@@ -79,8 +79,8 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
       }
     }
     if (AskedLines.areSaid(tables.conf()) && tables.settings().read() == TableSettings.Read.SCAN) {
-      LinePlaces lines = LinePlaces.of(table, rows);
-      return LookupSplit.of(tables.conf(), table, lines, rest, places.size());
+      AskedLines asked = new AskedLines(tables.conf());
+      return asked.splits(table, LinePlaces.of(table, rows), rest, places.size());
     }
     List<InputSplit> splits = new ArrayList<>();
     for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
@@ -169,9 +169,6 @@ public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   @Override
   public RecordReader<LongWritable, Text> createRecordReader(
       InputSplit split, TaskAttemptContext task) {
-    if (split instanceof LookupSplit) {
-      return new LookupReader();
-    }
     return split instanceof RowSplit
         ? new RowReader()
         : new TextInputFormat().createRecordReader(split, task);

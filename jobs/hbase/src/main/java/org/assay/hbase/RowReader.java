@@ -2,13 +2,18 @@ package org.assay.hbase;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.Iterator;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
 import org.apache.hadoop.hbase.util.Bytes;
@@ -18,13 +23,18 @@ import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** The lines of a split, by scans of the servers or of the files in a snapshot. */
+/**
+ * The lines of a split, by scans of the servers or of the files in a snapshot; rows alone by gets.
+ */
 final class RowReader extends RecordReader<LongWritable, Text> {
+  /** How many gets go to the servers together. */
+  static final int GETS = 500;
+
   private final LongWritable number = new LongWritable(-1);
   private final Text line = new Text();
+  private final Deque<RowSplit.Part> parts = new ArrayDeque<>();
   private Configuration conf;
   private RowSplit split;
-  private Iterator<RowSplit.Part> parts;
   private Table table;
   private Rows rows;
 
@@ -34,10 +44,16 @@ final class RowReader extends RecordReader<LongWritable, Text> {
   }
 
   @Override
-  public void initialize(InputSplit given, TaskAttemptContext task) throws IOException {
-    split = (RowSplit) given;
-    conf = task.getConfiguration();
-    parts = split.parts().iterator();
+  public void initialize(InputSplit given, TaskAttemptContext task) {
+    begin((RowSplit) given, task.getConfiguration(), null);
+  }
+
+  /** Reads from a table, which it closes; null stands for the split's, once it is needed. */
+  void begin(RowSplit wanted, Configuration job, Table from) {
+    split = wanted;
+    conf = job;
+    table = from;
+    parts.addAll(wanted.parts());
   }
 
   @Override
@@ -46,19 +62,14 @@ final class RowReader extends RecordReader<LongWritable, Text> {
     if (row == null) {
       return false;
     }
-    number.set(number.get() + 1);
-    take(row, split.rest(), line);
-    return true;
-  }
-
-  /** Takes the line of a row, with what follows the columns that are apart if that is wanted. */
-  static void take(Result row, boolean withRest, Text line) throws IOException {
     Cell cell = cell(row, Tables.FAMILY, Tables.LINE);
+    number.set(number.get() + 1);
     line.set(cell.getValueArray(), cell.getValueOffset(), cell.getValueLength());
-    if (withRest) {
+    if (split.rest()) {
       Cell rest = cell(row, Tables.REST_FAMILY, Tables.REST);
       line.append(rest.getValueArray(), rest.getValueOffset(), rest.getValueLength());
     }
+    return true;
   }
 
   /**
@@ -89,23 +100,55 @@ final class RowReader extends RecordReader<LongWritable, Text> {
         return row;
       }
       endPart();
-      if (!parts.hasNext()) {
+      if (parts.isEmpty()) {
         return null;
       }
-      RowSplit.Part part = parts.next();
-      rows =
-          part.snapshot == null
-              ? scanned(part)
-              : new FileRows(HBaseConfiguration.create(conf), part.snapshot);
+      rows = parts.element().isRow() ? got() : scanned(parts.remove());
     }
   }
 
-  private Rows scanned(RowSplit.Part part) throws IOException {
+  private Table table() throws IOException {
     if (table == null) {
       table = SharedConnections.of(conf).getTable(split.table());
     }
-    ResultScanner scanner =
-        table.getScanner(Tables.scan(split.rest()).withStartRow(part.start).withStopRow(part.stop));
+    return table;
+  }
+
+  /** The rows alone that come next, in their order, by one call. */
+  private Rows got() throws IOException {
+    List<Get> gets = new ArrayList<>();
+    while (gets.size() < GETS && !parts.isEmpty() && parts.element().isRow()) {
+      gets.add(Tables.get(parts.remove().start, split.rest()));
+    }
+    Result[] found = table().get(gets);
+    return new Rows() {
+      private int at;
+
+      @Override
+      public Result next() throws IOException {
+        if (at == found.length) {
+          return null;
+        }
+        Result row = found[at];
+        if (row.isEmpty()) {
+          String key = Bytes.toStringBinary(gets.get(at).getRow());
+          throw new IOException("table " + split.table() + " has lost row " + key);
+        }
+        at++;
+        return row;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  private Rows scanned(RowSplit.Part part) throws IOException {
+    if (part.snapshot != null) {
+      return new FileRows(HBaseConfiguration.create(conf), part.snapshot);
+    }
+    Scan scan = Tables.scan(split.rest()).withStartRow(part.start).withStopRow(part.stop);
+    ResultScanner scanner = table().getScanner(scan);
     return new Rows() {
       @Override
       public Result next() throws IOException {

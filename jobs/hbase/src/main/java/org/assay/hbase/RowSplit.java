@@ -22,7 +22,10 @@ import org.apache.hadoop.mapreduce.InputSplit;
  * length (HBASE-29272).
  */
 public final class RowSplit extends InputSplit implements Writable {
-  /** Keys from the first up to but not with the last; empty ones are the table's ends. */
+  /**
+   * Keys from the first up to but not with the last; empty ones are the table's ends. A row alone
+   * has its key at both ends.
+   */
   static final class Part {
     final byte[] start;
     final byte[] stop;
@@ -38,6 +41,14 @@ public final class RowSplit extends InputSplit implements Writable {
 
     static Part ofTable(RegionRows.Range range) {
       return new Part(range.start, range.stop, null);
+    }
+
+    static Part ofRow(byte[] key) {
+      return new Part(key, key, null);
+    }
+
+    boolean isRow() {
+      return start.length > 0 && Bytes.equals(start, stop);
     }
 
     /**

@@ -28,6 +28,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.DoNotRetryRegionException;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionLocator;
 import org.apache.hadoop.hbase.client.Result;
@@ -123,6 +124,16 @@ final class Tables implements Closeable {
   static Scan scan(boolean rest) {
     Scan scan = new Scan().addFamily(FAMILY).setCacheBlocks(false);
     return rest ? scan.addFamily(REST_FAMILY) : scan;
+  }
+
+  /**
+   * A get of a line: other lines of its block may be asked for next, so that servers keep it.
+   *
+   * @param rest whether it reads what follows the columns that are apart
+   */
+  static Get get(byte[] key, boolean rest) {
+    Get get = new Get(key).addFamily(FAMILY);
+    return rest ? get.addFamily(REST_FAMILY) : get;
   }
 
   /** How many columns a table has apart from the others; 0 if it keeps lines whole. */

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.assay.jobs.driver.InputRows;
@@ -12,7 +13,7 @@ import org.assay.jobs.graph.MalformedLineException;
 
 /** The rows of a list, as {@link InputRows} describes it; two numbers are held for each line. */
 final class AskedRows {
-  private static final String FORM = "\\d{1,18}(-\\d{1,18})?";
+  private static final Pattern FORM = Pattern.compile("\\d{1,18}(-\\d{1,18})?");
 
   private final IdList firsts = new IdList();
   private final IdList lasts = new IdList();
@@ -42,7 +43,7 @@ final class AskedRows {
   }
 
   private void add(String line) throws MalformedLineException {
-    boolean wellFormed = line.matches(FORM);
+    boolean wellFormed = FORM.matcher(line).matches();
     int dash = line.indexOf('-');
     long first = wellFormed ? Long.parseLong(dash < 0 ? line : line.substring(0, dash)) : 0;
     long last = wellFormed ? Long.parseLong(line.substring(dash + 1)) : -1;

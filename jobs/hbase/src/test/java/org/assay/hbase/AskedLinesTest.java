@@ -25,9 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Lines that one client has put are found again by their numbers, in the order of a job's list. */
-class LookupReaderTest {
+class AskedLinesTest {
   private static final TableName TABLE = TableName.valueOf("runs.input");
   private static final int CLIENT = RowKeys.number("rows.txt");
+  private static final long LINE_BYTES = 7;
 
   @TempDir java.nio.file.Path directory;
 
@@ -61,7 +62,8 @@ class LookupReaderTest {
     Map<byte[], Long> counts = new TreeMap<>(Bytes.BYTES_COMPARATOR);
     rows.keySet().forEach(key -> counts.merge(RowKeys.writer(key), 1L, Long::sum));
     List<RegionRows.Run> runs = new ArrayList<>();
-    counts.forEach((writer, count) -> runs.add(new RegionRows.Run(writer, 0, count, count)));
+    counts.forEach(
+        (writer, count) -> runs.add(new RegionRows.Run(writer, 0, count, LINE_BYTES * count)));
     return LinePlaces.of(TABLE, List.of(new RegionRows(new byte[0], new byte[0], runs)));
   }
 
@@ -73,12 +75,12 @@ class LookupReaderTest {
     return conf;
   }
 
-  private static LookupSplit copied(InputSplit split) throws IOException {
+  private static RowSplit copied(InputSplit split) throws IOException {
     DataOutputBuffer out = new DataOutputBuffer();
-    ((LookupSplit) split).write(out);
+    ((RowSplit) split).write(out);
     DataInputBuffer in = new DataInputBuffer();
     in.reset(out.getData(), out.getLength());
-    LookupSplit copy = new LookupSplit();
+    RowSplit copy = new RowSplit();
     copy.readFields(in);
     assertEquals(0, in.available());
     return copy;
@@ -92,18 +94,18 @@ class LookupReaderTest {
             stored.add(new KeyValue(key, Tables.FAMILY, Tables.LINE, Bytes.toBytes(line))));
     Configuration conf = asking(entries);
     List<String> lines = new ArrayList<>();
-    for (InputSplit split : LookupSplit.of(conf, TABLE, places(), false, most)) {
-      LookupSplit task = copied(split);
+    for (InputSplit split : new AskedLines(conf).splits(TABLE, places(), false, most)) {
+      RowSplit task = copied(split);
       long before = lines.size();
-      try (LookupReader reader = new LookupReader()) {
+      try (RowReader reader = new RowReader()) {
         reader.begin(task, conf, stored.table());
         while (reader.nextKeyValue()) {
           lines.add(reader.getCurrentValue().toString());
         }
         assertEquals(1, reader.getProgress());
       }
-      assertEquals(task.lines(), lines.size() - before);
-      assertEquals(Math.max(1, task.lines()), task.getLength());
+      assertEquals(task.rows(), lines.size() - before);
+      assertEquals(LINE_BYTES * task.rows(), task.getLength());
     }
     return lines;
   }
@@ -117,7 +119,10 @@ class LookupReaderTest {
         LinePlaces found = places();
         assertEquals(lines, found.lines());
         for (int number = 0; number < lines; number++) {
-          assertEquals("line " + number, rows.get(found.key(number)));
+          List<RegionRows.Range> alone = found.ranges(number, number);
+          assertEquals(1, alone.size());
+          assertEquals(1, alone.get(0).rows);
+          assertEquals("line " + number, rows.get(alone.get(0).start));
         }
       }
     }
@@ -159,7 +164,7 @@ class LookupReaderTest {
     Collections.shuffle(entries, new Random(5));
     List<String> expected = new ArrayList<>();
     entries.forEach(entry -> expected.add("line " + entry));
-    assertTrue(entries.size() > 2 * LookupReader.BATCH);
+    assertTrue(entries.size() > 2 * RowReader.GETS);
     for (int most : new int[] {1, 2, 7}) {
       assertEquals(expected, read(most, entries));
     }
@@ -177,17 +182,33 @@ class LookupReaderTest {
     }
     expected.add("line 0");
     assertEquals(expected, read(2, List.of("2999", "4", "1000-1019", "0")));
-    assertEquals(3000, read(2, List.of("0-2999")).size());
+    List<String> all = read(2, List.of("0-2999"));
+    Collections.sort(all);
+    List<String> put = new ArrayList<>(rows.values());
+    Collections.sort(put);
+    assertEquals(put, all);
   }
 
   @Test
-  void aFewEntriesAreOneTask() throws IOException {
+  void tasksShareLinesEvenlyHoweverFewRangesHaveThem() throws IOException {
+    put(CLIENT, 4, 8192);
+    Configuration conf = asking(List.of("0-2047", "4096-6143"));
+    for (InputSplit split : new AskedLines(conf).splits(TABLE, places(), false, 4)) {
+      assertEquals(1024, ((RowSplit) split).rows());
+    }
+    // A range with the lines of three tasks is one task's, and another has all that follow.
+    conf = asking(List.of("0-1023", "1024", "1025", "1026"));
+    assertEquals(2, new AskedLines(conf).splits(TABLE, places(), false, 4).size());
+  }
+
+  @Test
+  void aFewLinesAreOneTask() throws IOException {
     put(CLIENT, 1, 1000);
     for (int[] tasks : new int[][] {{1, 1}, {199, 1}, {200, 2}, {1000, 4}}) {
       String[] entries = new String[tasks[0]];
       Arrays.setAll(entries, Integer::toString);
       Configuration conf = asking(List.of(entries));
-      assertEquals(tasks[1], LookupSplit.of(conf, TABLE, places(), false, 4).size());
+      assertEquals(tasks[1], new AskedLines(conf).splits(TABLE, places(), false, 4).size());
     }
   }
 
@@ -200,20 +221,21 @@ class LookupReaderTest {
             + " that are there",
         beyond.getMessage());
     Configuration conf = asking(List.of("6", "7"));
-    LookupSplit split = copied(LookupSplit.of(conf, TABLE, places(), false, 1).get(0));
+    RowSplit split = copied(new AskedLines(conf).splits(TABLE, places(), false, 1).get(0));
     RowsInMemory stored = new RowsInMemory();
-    byte[] lostKey = places().key(7);
+    byte[] lostKey = places().ranges(7, 7).get(0).start;
     rows.forEach(
         (key, line) -> {
           if (!Bytes.equals(key, lostKey)) {
             stored.add(key, line.length());
           }
         });
-    try (LookupReader reader = new LookupReader()) {
+    try (RowReader reader = new RowReader()) {
       reader.begin(split, conf, stored.table());
       assertTrue(reader.nextKeyValue());
       Exception lost = assertThrows(IOException.class, reader::nextKeyValue);
-      assertEquals("table runs.input has 1 of 2 asked lines", lost.getMessage());
+      assertEquals(
+          "table runs.input has lost row " + Bytes.toStringBinary(lostKey), lost.getMessage());
     }
   }
 
