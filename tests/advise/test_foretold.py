@@ -70,7 +70,8 @@ def test_what_was_seen_lies_within_the_interval_or_not_or_nobody_knows(saved, lo
 
 def test_sums_are_of_the_time_of_jobs_that_are_in_both():
     told = foretold(
-        advice(saving("sort", 0.3, 0.2, 0.4), saving("join", None, 0, 0.9), saving("renamed", 0.5, 0.4, 0.6)), None,
+        advice(saving("sort", 0.3, 0.2, 0.4), saving("join", None, 0, 0.9), saving("renamed", 0.5, 0.4, 0.6),
+               saving("train", 0.01, 0.0, 0.02)), None,
         change_of(
             seen("sort", 0.2, 0.1, 0.3), seen("join", 0.1, 0.0, 0.2, seconds=300.0), seen("new", 0.1, 0.0, 0.2),
             seen("train", 0.0, 0.0, 0.0, control=True),

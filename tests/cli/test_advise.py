@@ -126,6 +126,7 @@ def test_a_small_ssd_costs_as_much_as_another_and_may_pay_below_that(site):
     assert (small["price"], small["verdict"]) == (2 * 100_000, "does not pay")
     below = significant_text(small["flip_prices"][1])
     text = " ".join(advise(*words).split())
+    assert " 1 SSD in 1 node, local directories " in text
     assert f"Assumed: a small SSD costs 100,000, too (--small-ssd-price); it can pay below {below}." in text
 
 
@@ -183,7 +184,7 @@ def test_prices_change_what_pays_and_not_what_is_saved(tmp_path, monkeypatch):
             row["name"]: [row[of] for of in ("likely_hours", "high_hours", "most_hours", "night_most_hours")]
             for row in answer["alternatives"]
         })  # fmt: skip
-        saved[-1]["directed"] = answer["directed"]["jobs"]
+        saved[-1] |= {"directed": answer["directed"]["jobs"], "no gain": answer["no_gain"]}
     assert saved[0] == saved[1] == saved[2]
 
 
@@ -208,10 +209,10 @@ def test_nights_in_which_nothing_ran_count_and_are_said(site):
     assert (answer["nights"], answer["empty_nights"]) == (8, 6)
     ran_s = (HEAVY.finished_ms - HEAVY.started_ms) / 1000
     assert answer["month_hours"] == pytest.approx(2 * ran_s / 3600 * 30 / 8)
-    assert answer["idle_share"] == pytest.approx(1 - 2 * ran_s / (7 * DAY_MS / 1000 + ran_s))
+    assert answer["running_share"] == pytest.approx(2 * ran_s / (7 * DAY_MS / 1000 + ran_s))
     text = " ".join(advise("--history", weekly, "--drives", "1xhdd").split())
     assert "extrapolated from 8 nights, in 6 of which no job ran: " in text
-    assert "No job ran in 100 % of the histories' time: " in text
+    assert "Jobs ran in under 1 % of the histories' time; " in text
 
 
 def test_one_night_is_a_doubt(site):
@@ -342,7 +343,7 @@ def test_a_page_has_the_decision_the_table_with_beaten_ones_in_grey_jobs_sizes_a
     assert "What to change first Change first: " in words
     assert "The answer flips at a unit price of " in words
     assert "SSDs for local directories need " in words
-    assert re.search(r"No job that gains fits on an SSD of [\d.]+ [GM]iB a node alone \(--small-ssd\)\.", words)
+    assert re.search(r"No job that gains fits on an SSD of [\d.]+ [GM]iB a node \(--small-ssd\)\.", words)
     assert "SSDs for all data: moving the jobs' inputs with all copies, " in words
     assert "nightly sort" in words
     grey = [line for line in html.splitlines() if 'class="number note" title="by larger sort buffers' in line]

@@ -36,7 +36,7 @@ MAKING = "\n".join(line for line in TEXT.splitlines() if "my-text" in line and n
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory):
-    """The made history that the tutorial begins with; triage only reads it."""
+    """The made history that the tutorial begins with; `--example` writes the same again."""
     folder = tmp_path_factory.mktemp("tutorial") / FOLDER
     write_example(folder)
     return folder
@@ -118,12 +118,14 @@ def test_the_example_leads_to_a_decision_its_doing_and_its_check(walker, tmp_pat
     directed = {"nightly sort", "sessions", "join clicks"}
     assert set(advice["directed"]["jobs"]) == directed
     assert chosen.startswith("Direct 3 of 40 jobs to the SSD: ")
+    assert " and 32 more jobs: --json has all " in chosen
     planned = (tmp_path / "direct-plan.yaml").read_text(encoding="utf-8")
     assert all(job in planned for job in directed)
     assert re.match(r"\d+ jobs that the change may touch: helped\. (19|2[01]) % less time ", check)
     assert "7 nights before " in check
     assert "35 controls, which the change cannot touch, took " in check
     assert re.search(r"Advice had foretold of 1 SSD of .* Seen: (19|2[01]) %, within the interval\.", check)
+    assert "Not compared, though a saving was foretold" not in check
 
 
 def test_doctors_sample_counts_the_shipped_profiles():

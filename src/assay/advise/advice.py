@@ -118,8 +118,8 @@ class Advice(Frozen):
     """Nights from the first of the histories to the last, of which a month has 30."""
     empty_nights: int = 0
     """In how many of these nothing ran."""
-    idle_share: float = 0.0
-    """Of the time from the first start to the last end, the share in which no job ran."""
+    running_share: float = 1.0
+    """Of the time from the first start to the last end, the share in which a job ran."""
     month_hours: float
     """The jobs' time in a month: of their runs that count, or of all runs of a job where none does."""
     uncounted_hours: float
@@ -204,11 +204,10 @@ def advise(
     all_ssds = next((row for row in rows if DATA_ON_SSD in row.kinds), None)
     return Advice(
         first=first_of(rows) if runs else None, alternatives=tuple(rows), nodes=site.nodes, nights=nights,
-        empty_nights=nights - len(window.nights) if window else 0, idle_share=_idle_share(jobs),
+        empty_nights=nights - len(window.nights) if window else 0, running_share=_running_share(jobs),
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=window.longest_night.unknown if window else 0, worth=answer.summary.worth,
-        no_gain=_no_gain(answer.rows),
-        sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
+        no_gain=_no_gain(judged), sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
         move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
         if all_ssds else None,
     )  # fmt: skip
@@ -255,10 +254,10 @@ def _uncounted_s(jobs: Sequence[PastJob]) -> float:
     return sum(job.ran_s for job in jobs if run_name(job) not in counted)
 
 
-def _idle_share(jobs: Sequence[PastJob]) -> float:
+def _running_share(jobs: Sequence[PastJob]) -> float:
     timed = [job for job in jobs if job.elapsed_s]
     span_ms = max(job.finished_ms for job in timed) - min(job.started_ms for job in timed)
-    return max(0.0, 1 - 1000 * concurrency(timed).covered_s / span_ms)
+    return 1000 * concurrency(timed).covered_s / span_ms
 
 
 def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison:

@@ -101,8 +101,8 @@ def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | 
         some = purchase.ssd_nodes or nodes // 2
         if some:
             yield Alternative(
-                f"{ssd.number} SSD{plural} in {some} nodes, local directories", _times(some * ssd.number, price),
-                partial(_on_some_nodes, some / nodes, change), (LOCAL_OF_SOME,),
+                f"{ssd.number} SSD{plural} in {some} node{'' if some == 1 else 's'}, local directories",
+                _times(some * ssd.number, price), partial(_on_some_nodes, some / nodes, change), (LOCAL_OF_SOME,),
                 ssd.number * some / nodes, room,
             )  # fmt: skip
         if directed and directed.jobs:

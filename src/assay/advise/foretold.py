@@ -99,6 +99,7 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
     """
     row = _alternative(advice, done)
     compared = {of.job: (of.seconds, of.change) for of in change.jobs if not of.control and of.change}
+    controls = {of.job for of in change.jobs if of.control}
     saved = {of.job: of for of in row.jobs}
     jobs = [_job(saved[name], seconds, seen) for name, (seconds, seen) in compared.items() if name in saved]
     if not jobs:
@@ -116,7 +117,7 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
     return ForetoldChange(
         alternative=row.name, seconds=sum(of.seconds for of in jobs), likely_s=likely_s, low_s=low_s, high_s=high_s,
         seen_s=seen_s, within=_within((low_s, high_s), seen_s, (seen_low_s, seen_high_s)), jobs=tuple(jobs),
-        remarks=tuple(_remarks(set(saved), set(compared))),
+        remarks=tuple(_remarks(saved.keys() - controls, set(compared))),
     )  # fmt: skip
 
 

@@ -21,11 +21,11 @@ from assay.triage.window import unknown_words
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
-    "Hours are of jobs' time in a month, and at most of the longest night. A ? marks what is good for an order alone: "
-    "only the interval is known. Intervals were fitted to drives without delay: in kept runs they hold fewer than nine "
-    "of ten savings by SSDs; for other changes they are untested. An alternative pays where it saves more than the "
-    "same money would as nodes (needs). Of what pays, or else of what may, free changes come first, by hours alone. "
-    "Savings do not add up. At most includes all time of unknown jobs, except for settings."
+    "Hours are of jobs' time in a month; night: at most, of the longest night. A ? marks what is good for an order "
+    "alone: only the interval is known. Intervals were fitted to drives without delay: in kept runs they hold fewer "
+    "than nine of ten savings by SSDs; for other changes they are untested. An alternative pays where it saves more "
+    "than the same money would as nodes (needs). Savings do not add up. At most includes all time of unknown jobs, "
+    "except for settings."
 )
 
 
@@ -80,8 +80,8 @@ def _month_words(advice: Advice) -> str:
     failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
     return (
         f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}{empty}: {_hours(advice.month_hours)} of "
-        f"jobs' time{failed if advice.uncounted_hours else ''}. No job ran in {percent(advice.idle_share)} of the "
-        "histories' time: where that is much, only the night counts."
+        f"jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in {percent(advice.running_share)} of the "
+        "histories' time; if the rest is idle, the night decides."
     )
 
 
@@ -234,7 +234,7 @@ def _directed_words(advice: Advice) -> str:
     of_few = advice.directed
     ssd = f"an SSD of {bytes_text(of_few.ssd_bytes)} a node"
     if not of_few.jobs:
-        return f"No job that gains fits on {ssd} alone (--small-ssd)."
+        return f"No job that gains fits on {ssd} (--small-ssd)."
     return f"For {ssd} (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
 
 

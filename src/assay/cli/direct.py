@@ -47,7 +47,7 @@ from assay.triage.ranking import bounded_runs, triage
 
 PLAN, JOURNAL = Path("direct-plan.yaml"), Path("direct-journal.json")
 JAR = "/apps/assay/assay-direct.jar"
-_MOST_ROWS = 20
+_MOST_ROWS = 8
 _PROMISE = (
     "Jobs were taken by what they save for each byte that they hold at once, or by what they save, whichever saves "
     "more; each still fitted beside the others in every moment of the histories. A better choice may exist. What does "
@@ -149,6 +149,8 @@ def print_choice(choice: Choice, assumed: tuple[str, ...], console: Console) -> 
     ]
     for line in layout_table(columns, console.width):
         print_line(console, line)
+    if more := len(choice.jobs) - len(rows):
+        print_line(console, f"  and {more} more job{'' if more == 1 else 's'}: --json has all")
     for reason, names in _reasons(choice):
         print_text(console, f"Not directed: {names}: {reason}.")
     nights = f"Hours are of a month of 30 nights, from {choice.nights}; a ? marks what is good for an order alone."

@@ -71,6 +71,8 @@ def plan_text(choice: Choice, tier: str, others: str, jar: str, tags: str = "") 
     """The lines of the file; jobs that are not chosen go to the tier `others`."""
     yield "# Written by `assay direct plan`: review it. `assay direct apply` puts the jar into the cluster's file"
     yield "# system and sets the policies. Give each job the properties below its name, or have a scheduler do so."
+    listings = [form.directing.listing for form in FORMS.values() if form.directing and form.directing.listing]
+    yield f"# A job that sets {' or '.join(listings)} itself names both: ITS_OWN,VALUE."
     yield f"tier: {_quoted(tier)}"
     yield f"jar: {_quoted(jar)}"
     yield "jobs:" if choice.directed else "jobs: {}"
@@ -94,10 +96,7 @@ def _directing_text(engine: str, tier: str, jar: str, tags: str) -> Iterator[str
         return
     if directing.needs:
         yield f"    # needs {directing.needs}"
-    for name, value in directing.properties(tier, jar, tags).items():
-        yield f"    {name}: {_quoted(value)}"
-        if name == directing.listing:
-            yield f"    # {name}: {_quoted(f'ITS_OWN,{value}')} for a job that sets this itself"
+    yield from (f"    {name}: {_quoted(value)}" for name, value in directing.properties(tier, jar, tags).items())
 
 
 def _why(job: ChosenJob) -> str:
