@@ -5,6 +5,7 @@ or local directories alone, on an SSD. Of each job on the disk the history is ma
 keeps, or where it keeps none of the job's counters, all in one stage. From it, the disk and the SSD that is to come,
 and the memory that its node left to files, advice says what the SSD saves: as to an operator who has measured nothing.
 That is compared with what was saved: the mean time on the disk less that on the SSD, over the repetitions.
+`experiments/advise-three-nodes.yaml` has jobs of three nodes.
 
 Rules, fixed before the first case was worked out:
 

@@ -2,9 +2,11 @@
 
 import json
 from math import isnan
+from pathlib import Path
 
 import pytest
 from benchmarks.advise import (
+    LEAST_JOBS,
     Case,
     Forecast,
     Measured,
@@ -17,12 +19,15 @@ from benchmarks.advise import (
     read_cases,
     rows,
 )
+from benchmarks.triage_truth import drives_of_trial
 
-from assay.cli.context import find_installation
+from assay.cli.context import find_installation, vocabulary
 from assay.plan.job_experiment import ROLES
 from assay.triage.drives import drives_by_role
 from tests.advise.test_saving import BUY, DISKS, SITES, SSD, after, run_of
+from tests.builders import make_plan
 
+THREE_NODES = Path(__file__).parents[1] / "experiments" / "advise-three-nodes.yaml"
 PROFILES = find_installation().profiles
 
 
@@ -116,3 +121,19 @@ def test_an_ssd_for_all_data_or_for_local_directories_is_a_case_and_nothing_else
     assert [*changed_roles(disk, ssd)] == [*ROLES]
     assert [*changed_roles(disk, local)] == ["intermediate"]
     assert not any(changed_roles(*both) for both in ((disk, output), (ssd, disk), (disk, {}), (disk, disk)))
+
+
+@pytest.mark.slow
+def test_the_experiment_on_three_nodes_has_jobs_enough_and_each_is_a_case():
+    jobs = {}
+    for trial in make_plan(THREE_NODES, vocabulary(find_installation())).trials:
+        assert (trial.cluster.nodes, trial.cluster.write_back) == (3, "node")
+        job = (trial.workload.name, trial.workload.variant, trial.engine)
+        jobs.setdefault(job, {}).setdefault(trial.placement.name, []).append(drives_of_trial(trial, PROFILES))
+    assert len(jobs) >= LEAST_JOBS
+    assert len({engine for _, _, engine in jobs}) == 3
+    for disks, ssds in (placements.values() for placements in jobs.values()):
+        first, other = sorted((disks[0], ssds[0]), key=lambda drives: not is_disk(drives, PROFILES))
+        assert is_disk(first, PROFILES)
+        assert [*changed_roles(first, other)] == ["intermediate"]
+        assert len(disks) == len(ssds) <= 2
