@@ -90,6 +90,14 @@ def test_sums_are_of_the_time_of_jobs_that_are_in_both():
     assert "join - 0 to 90 % 10 % 0 to 20 % yes" in text
 
 
+def test_a_saving_that_was_good_for_an_order_alone_is_no_forecast():
+    jobs = (saving("sort", 0.3, 0.0, 0.9),)
+    guess = row("ssd", 1000, 3, jobs=jobs, kinds=(LOCAL_ON_SSD,), unknown="nobody measured it")
+    told = foretold(advice(alternatives=(guess,), first=0), None, change_of(seen("sort", 0.2, 0.1, 0.3)))
+    said = "what was foretold is good for an order alone (?), since nobody measured it: only its intervals count"
+    assert told.remarks == (said,)
+
+
 def test_another_alternative_is_named_by_its_name_or_kind():
     jobs = (saving("sort", 0.3, 0.2, 0.4),)
     alternatives = (row("one", kinds=(ONE_MORE_DISK,), jobs=jobs), row("two", 1000, 5))

@@ -66,7 +66,7 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert "as histories name" not in advise("--history", site, "--drives", "1xhdd", "--nodes", "2", *PRICES)
     assert "SSDs for local directories need " in flat
     assert "The answer flips at a unit price of " in flat
-    assert "these jobs save most: nightly sort " in flat
+    assert re.search(r"\bWith [^.:]+, these jobs save most: nightly sort ", flat)
     (next_line,) = [line for line in lines if line.startswith("Then: ")]
     assert shlex.split(next_line)[1:6] == ["assay", "advise", "--ssd-price", "500", "--node-price"]
 
@@ -279,8 +279,11 @@ def test_the_example_fits_on_a_screen(tmp_path, monkeypatch):
     text = advise("--example", *PRICES)
     assert len(text.splitlines()) <= 48
     assert len(text.split()) < 1200
+    assert "  in a wider terminal, too: at most, night, h/1,000, needs\n" in text
     monkeypatch.setenv("COLUMNS", "110")
-    assert re.search(r"^  alternative .*  at most +night .*  needs  ", advise("--example", *PRICES), re.MULTILINE)
+    text = advise("--example", *PRICES)
+    assert re.search(r"^  alternative .*  at most +night .*  needs  ", text, re.MULTILINE)
+    assert "in a wider terminal" not in text
 
 
 def test_jobs_of_which_nothing_is_known_leave_open_what_would_not_pay_for_the_others(site):

@@ -170,7 +170,7 @@ def test_what_is_likely_decides_the_rank_among_jobs_that_may_matter():
     assert summary.likely_s == by_name["busy"].likely_s + by_name["idle"].likely_s
     text = " ".join(sums(answer))
     assert re.search(r"would probably save .+ in 2 jobs \(evidence: busy drives\)", text)
-    assert "Likely is a guess (?) for the order alone in 1 job that may matter: " in text
+    assert "For 1 job that may matter, likely (?) only tells the order: " in text
     assert "What is likely is not known of 1 job that may matter: its history names no nodes" in text
     (likely,) = [column for column in columns(rows, [row.job for row in rows]) if column.head == "likely"]
     cells = dict(zip(by_name, likely.cells, strict=True))
@@ -187,7 +187,7 @@ def test_no_sum_is_likely_where_all_jobs_are_unlike_what_was_measured():
     text = " ".join(sums(answer))
     assert "probably save" not in text
     assert (
-        "Likely is a guess (?) for the order alone in 2 jobs that may matter: a node has 12 drives, and no "
+        "For 2 jobs that may matter, likely (?) only tells the order: a node has 12 drives, and no "
         "job on nodes with more than 2 was measured."
     ) in text
     assert "What is likely is not known" not in text

@@ -11,7 +11,7 @@ from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
-from assay.report.columns import Column, layout_table
+from assay.report.columns import Column, fitting, layout_table
 from assay.report.templates import template
 from assay.report.words import about_text, duration_text, percent, print_line, print_text, significant_text
 from assay.triage.ranking import JobRow
@@ -21,11 +21,10 @@ from assay.triage.window import unknown_words
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
-    "Hours are of jobs' time in a month; night: at most, of the longest night. A ? marks what is good for an order "
-    "alone: only the interval is known. Intervals were fitted to drives without delay: in kept runs they hold fewer "
-    "than nine of ten savings by SSDs; for other changes they are untested. An alternative pays where it saves more "
-    "than the same money would as nodes (needs). Savings do not add up. At most includes all time of unknown jobs, "
-    "except for settings."
+    "Hours are of jobs' time in a month; night: at most, of the longest night. Of what has a ? only the interval is "
+    "known. Intervals hold fewer than nine of ten savings by SSDs, and are untested for other changes. An alternative "
+    "pays where it saves more (needs) than nodes for its price would if the cluster were always busy. Savings do not "
+    "add up. Intervals include all time of unknown jobs and waits between polls, except for settings."
 )
 
 
@@ -110,11 +109,11 @@ def table(rows: Sequence[Comparison]) -> list[Column]:
     return [
         Column("alternative", [row.name for row in rows], name=True),
         Column("saves (h)", [likely(row) for row in rows]),
-        Column("at most", [significant_text(row.most_hours) for row in rows], rank=2),
-        Column("night", [significant_text(row.night_most_hours) for row in rows], rank=3),
+        Column("at most", [significant_text(row.most_hours) for row in rows], rank=3),
+        Column("night", [significant_text(row.night_most_hours) for row in rows], rank=1),
         Column("price", ["-" if row.price is None else f"{row.price:,.0f}" for row in rows]),
-        Column("h/1,000", [per_1000(row) for row in rows], rank=1),
-        Column("needs", [significant_text(row.least_hours) for row in rows], rank=4),
+        Column("h/1,000", [per_1000(row) for row in rows], rank=4),
+        Column("needs", [significant_text(row.least_hours) for row in rows], rank=2),
         Column("verdict", [verdict(row) for row in rows]),
     ]
 
@@ -157,10 +156,14 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
     """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
-    lines = list(layout_table(table(advice.alternatives), console.width))
+    columns = table(advice.alternatives)
+    lines = list(layout_table(columns, console.width))
     styles = [None, *("dim" if row.beaten_by else None for row in advice.alternatives)]
     for line, style in zip(lines, styles, strict=True):
         print_line(console, line, style)
+    shown_heads = [column.head for column in fitting(columns, console.width)]
+    if left_out := [column.head for column in columns if column.head not in shown_heads]:
+        print_line(console, f"  in a wider terminal, too: {', '.join(left_out)}")
     print_text(console, LEGEND)
     print_line(console, "")
     for sentence in (*sentences(advice), *(_more_words(advice) if verbose else ())):
@@ -184,7 +187,7 @@ def sentences(advice: Advice) -> Iterator[str]:
             f"{_hours(of_job.most_hours)})"
             for of_job in row.jobs[:_JOBS]
         ]
-        yield f"By {row.name}, these jobs save most: {', '.join(shown)}."
+        yield f"With {row.name}, these jobs save most: {', '.join(shown)}."
     yield from _no_gain_words(advice)
     yield from _size_words(advice)
     yield from _flip_words(advice)

@@ -41,7 +41,7 @@ class Price(click.ParamType[float]):
         if isinstance(value, float):
             return value
         if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,4})?", str(value)) or not float(value):
-            how = "write a plain number above 0, such as 500, all prices in the same money"
+            how = "write a plain number above 0, such as 500, or 1 for what you have, all prices in the same money"
             self.fail(f"{value!r} is no price; {how}", param, ctx)
         return float(value)
 
@@ -53,7 +53,7 @@ def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., A
 @click.command()
 @past_jobs_options
 @_price("ssd", "one SSD")
-@_price("small-ssd", "the SSD of --small-ssd")
+@_price("small-ssd", "the SSD of --small-ssd (1 if you have it)")
 @_price("disk", "one more disk like those of --drives")
 @_price("memory", "the memory of --more-memory")
 @_price("node", "one more node, with all that it costs")

@@ -161,9 +161,9 @@ def lines_of(
     if more := len(answer.jobs) - len(rows):
         yield f"  and {more} more job{'' if more == 1 else 's'}: --verbose and --json have all"
     yield (
-        "Time: in a night before the change. Plain: mean time after it over that before. Ratio: the same, adjusted for "
-        "input and drift; of controls for input alone. Interval: 95 %, by how much nights differ. Verdicts on jobs are "
-        "corrected for their number."
+        "Time: in a night before the change. Input: how much more was read after it. Plain: mean time after the change "
+        "over mean time before it. Ratio: the same, adjusted for input and drift; of controls for input alone. "
+        "Interval: 95 %, by how much nights differ. Verdicts on jobs are corrected for their number."
     )
     if beside:
         yield from foretold_lines(beside, width, most)

@@ -111,7 +111,7 @@ def _why_never(job: _Job) -> str:
     if row.verdict is TriageVerdict.CANNOT_MATTER:
         return "drives cannot matter"
     if row.bound_s is None:
-        return "not known: its histories lack data, or contradict one another"
+        return "not known: its histories lack data, or something contradicts its bound"
     if isinstance(saved, str):
         return f"not known: {saved}"
     if job.candidate.gains and job.candidate.peak_bytes > 0:

@@ -360,7 +360,8 @@ def _answer(
         weights[place[name]] = seconds[name]
     timetable = rows.covered < _LEAST_COVERED
     if timetable:
-        remarks.append(f"the batch: no job runs in {100 * (1 - rows.covered):.0f} % of it, which its timetable decides")
+        idle = 100 * (1 - rows.covered)
+        remarks.append(f"the batch: no job runs in {idle:.0f} % of it, so that its timetable decides how long it is")
     total, batch = (
         _changes({"": effect}, worth, unseen, controlled=bool(controls))[""]
         for effect in (adjusted.total(weights), None if timetable else adjusted.row(rows.places[_BATCH]))

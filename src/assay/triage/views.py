@@ -142,7 +142,7 @@ def _probable(answer: Triage) -> Iterator[str]:
     guesses = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is not None]
     if guesses:
         jobs = _count(len(guesses), "job")
-        yield f"Likely is a guess (?) for the order alone in {jobs} that may matter: {_most_frequent(guesses)}."
+        yield f"For {jobs} that may matter, likely (?) only tells the order: {_most_frequent(guesses)}."
     unknown = [row.likely_unknown for row in may if row.likely_unknown and row.likely_s is None]
     if unknown:
         jobs = _count(len(unknown), "job")
