@@ -72,7 +72,7 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
 
 
 def test_the_json_has_all_alternatives_and_the_threshold_of_each_by_its_price(site):
-    answer = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    answer = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--small-ssd", "64GiB")
     rows = {row["kinds"][0]: row for row in answer["alternatives"]}
     assert {
         "sort buffer", "compression", "small pieces", "local-directories-on-ssd", "local-directories-of-some-nodes",

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.input import points
+from assay.input import staging
 from assay.input.points import FilePoints, GeneratedPoints, drawn
 from assay.model.doubt import Outcome, overall
 from assay.model.engine import LaunchReport
@@ -417,7 +417,7 @@ def test_a_file_of_centres_decides_k_whatever_the_default(tmp_path):
 @pytest.mark.parametrize(("own", "wanted"), [(True, []), (False, [GeneratedPoints(20, 2, 1).size().bytes])])
 def test_room_is_asked_for_what_is_made_alone(tmp_path, monkeypatch, own, wanted):
     asked = []
-    monkeypatch.setattr(points, "scratch_directory", lambda size: asked.append(size) or nullcontext(tmp_path))
+    monkeypatch.setattr(staging, "scratch_directory", lambda size: asked.append(size) or nullcontext(tmp_path))
     (tmp_path / "mine.txt").write_text("1,2\n3,4\n")
     given = workload(file=tmp_path / "mine.txt", k=2) if own else workload(points=20, attributes=2, k=2)
     script = Script()

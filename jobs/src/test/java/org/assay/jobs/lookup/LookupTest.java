@@ -2,6 +2,7 @@ package org.assay.jobs.lookup;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,7 +13,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.hadoop.io.Text;
 import org.assay.jobs.LocalRun;
+import org.assay.jobs.graph.MalformedLineException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -120,10 +123,18 @@ class LookupTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"x,1,2", "5,1", "5,,2", "5,1,2 3"})
-  void aLineThatIsNoRowIsNamedWithItsPlace(String wrong) throws Exception {
+  void aLineThatIsNoRowIsMalformed(String wrong) throws Exception {
+    RowLine row = new RowLine();
+    assertThrows(
+        MalformedLineException.class,
+        () -> {
+          row.row(new Text(wrong));
+          row.next();
+          row.next();
+        });
     lines.set(5, wrong);
     input = local.write("rows/a.txt", lines.toArray(new String[0]));
-    assertEquals(2, run(1, "0-1999"));
-    assertTrue(local.complaint().contains("a.txt line 6: \"" + wrong), local.complaint());
+    assertEquals(1, run(1, "0-1999"));
+    assertFalse(local.exists("out"), "a wrong output is gone");
   }
 }
