@@ -297,7 +297,8 @@ def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str,
                 f"{path}: trial {record.trial.id} has no task attempts of {job.name}, so no bound can be worked out; "
                 "name a run folder whose trials have their tasks.parquet, as docs/make_results.py keep packs it"
             )
-        past = job_of(job, attempts, record.settings)
+        # An event log has all properties of its application, and a record's settings some of them.
+        past = job_of(job, attempts, {**record.settings, **record.trial.settings.properties})
         if past is None:
             continue
         factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
