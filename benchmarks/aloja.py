@@ -4,8 +4,10 @@ The table is ALOJA's (github.com/Aloja/aloja-ml, datasets), which is no part of 
 anybody reads its times, the forecasts from a finished run of `experiments/aloja.yaml`, and from an older run the ratios
 under other conditions; then the score of any file of its form:
 
-    PYTHONPATH=src:extras:. python benchmarks/aloja.py forecast RUN [--old RUN]
+    PYTHONPATH=src:extras:. python benchmarks/aloja.py forecast RUN [--old RUN] [--again]
     PYTHONPATH=src:extras:. python benchmarks/aloja.py score FILE
+
+`--again` is for a second run of the experiment. Each file is scored by the forecasts of both.
 """
 
 import argparse
@@ -30,6 +32,8 @@ from assay.stats.trial_summary import summaries_of
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 FORECASTS, SCORE = RESULTS / "aloja-forecast.json", RESULTS / "aloja-score.json"
+FORECASTS_AGAIN, SCORE_AGAIN = RESULTS / "aloja-forecast-again.json", RESULTS / "aloja-score-again.json"
+"""Of the experiment's second run."""
 BENCHMARKS = {
     "terasort": "terasort", "sort": "sort", "wordcount": "word-count", "kmeans": "k-means", "pagerank": "page-rank",
 }  # fmt: skip
@@ -402,6 +406,30 @@ def block(score: Path = SCORE) -> str:
     ])  # fmt: skip
 
 
+def again_block(score: Path = SCORE, again: Path = SCORE_AGAIN) -> str:
+    """What the page says of both runs' forecasts side by side, as Markdown."""
+    if not again.exists():
+        return "No result yet: the experiment was not run again."
+    by_change = {(case.benchmark, case.cluster, case.net, case.disk): case for case in _kept(again)}
+    pairs = [
+        (first, by_change[key]) for first in sorted(_kept(score), key=lambda case: case.observed)
+        if (key := (first.benchmark, first.cluster, first.net, first.disk)) in by_change
+    ]  # fmt: skip
+    rows = [
+        [
+            first.benchmark, f"{first.cluster}, {first.net}", first.disk, f"{first.observed:.2f}",
+            *(f"{case.forecast:.2f} ({case.low:.2f} to {case.high:.2f})" for case in (first, second)),
+        ]
+        for first, second in pairs
+    ]  # fmt: skip
+    (_, _, factor, *_), (_, _, factor_again, *_) = (source_rows(_kept(file))[0] for file in (score, again))
+    columns = ["job", "where", "disk", "ratio", "first forecast", "second forecast"]
+    return (
+        f"{_table(columns, rows)}\n\nThe second forecast is off by a factor of {factor_again} in the median, the first "
+        f"by {factor}. Its intervals hold {_within(_kept(again))}; those of the first, {_within(_kept(score))}."
+    )
+
+
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, ["---", *["--:"] * (len(headings) - 1)], *rows))
 
@@ -426,26 +454,33 @@ def main() -> None:
     forecasting = commands.add_parser("forecast", help="write the forecasts of a finished run")
     forecasting.add_argument("run", type=Path, metavar="RUN")
     forecasting.add_argument("--old", type=Path, metavar="RUN", help="an older run with like workloads")
+    forecasting.add_argument("--again", action="store_true", help="of a second run; the first run's forecasts stay")
     scoring = commands.add_parser("score", help="score the forecasts on a table")
     scoring.add_argument("file", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     if arguments.command == "forecast":
         old = None if arguments.old is None else RunFolder(arguments.old)
         made = [forecast.model_dump() for forecast in forecasts(RunFolder(arguments.run), old)]
-        FORECASTS.write_text(json_text({"forecasts": made}, indent=1) + "\n", encoding="utf-8")
+        file = FORECASTS_AGAIN if arguments.again else FORECASTS
+        file.write_text(json_text({"forecasts": made}, indent=1) + "\n", encoding="utf-8")
         return
-    kept = json.loads(FORECASTS.read_text(encoding="utf-8"))["forecasts"]
+    for forecast, score in ((FORECASTS, SCORE), (FORECASTS_AGAIN, SCORE_AGAIN)):
+        if forecast.exists():
+            write_score(arguments.file, forecast, score)
+            print(f"# {forecast.stem}\n\n{block(score)}\n")  # noqa: T201
+
+
+def write_score(table: Path, forecast: Path, score: Path) -> None:
+    """Score one run's forecasts on a table. Raises SystemExit where these are not committed, or no case is in it."""
+    kept = json.loads(forecast.read_text(encoding="utf-8"))["forecasts"]
     by_change = {(made["benchmark"], made["change"]): Forecast.model_validate(made) for made in kept}
-    commit = _committed(FORECASTS)
-    with arguments.file.open(encoding="utf-8", newline="") as file:
+    commit = _committed(forecast)
+    with table.open(encoding="utf-8", newline="") as file:
         cases = scored(observed(csv.DictReader(file)), by_change)
     if not cases:
-        sys.exit(
-            f"aloja: {arguments.file} has no change of which there is a forecast, with {LEAST_PAIRS} pairs or more"
-        )
-    score = {"forecast": commit, "cases": [case.model_dump() for case in cases]}
-    SCORE.write_text(json_text(score, indent=1) + "\n", encoding="utf-8")
-    print(block())  # noqa: T201
+        sys.exit(f"aloja: {table} has no change of which there is a forecast, with {LEAST_PAIRS} pairs or more")
+    result = {"forecast": commit, "cases": [case.model_dump() for case in cases]}
+    score.write_text(json_text(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.aloja import again_block as aloja_again
 from benchmarks.aloja import block as aloja_score
 from benchmarks.aloja import chart as aloja_chart
 from benchmarks.aloja import headline as aloja_headline
@@ -298,6 +299,7 @@ BLOCKS: Mapping[str, Callable[[], str]] = {
     "studies null runs": _null_runs,
     "studies drive speed": _drive_speed,
     "aloja": aloja_score,
+    "aloja again": aloja_again,
     "aloja headline": aloja_headline,
 }
 """What makes each block's text, by its name in the pages."""

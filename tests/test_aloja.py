@@ -1,5 +1,6 @@
 """Proves how a public table is compared with forecasts that were made before, on made tables and runs."""
 
+import csv
 import json
 import subprocess
 
@@ -179,3 +180,26 @@ def test_the_summary_names_the_baselines_that_were_nearer(tmp_path):
     near = case.model_copy(update={"observed": 0.55})
     score.write_text(json.dumps({"cases": [near.model_dump()]}), encoding="utf-8")
     assert "The goal for the median factor is met. The" in block(score)
+
+
+def test_a_second_run_stands_beside_the_first(tmp_path, monkeypatch):
+    again = tmp_path / "again.json"
+    assert aloja.again_block(again=again).startswith("No result yet")
+    table = tmp_path / "table.csv"
+    rows = a_table()
+    with table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    monkeypatch.setattr(aloja, "_committed", lambda _: "abcdef0")
+    for name, forecast in (("first", SORT), ("again", SORT.model_copy(update={"other_s": 30}))):
+        made = tmp_path / f"{name}-forecast.json"
+        made.write_text(json.dumps({"forecasts": [forecast.model_dump()]}))
+        aloja.write_score(table, made, tmp_path / f"{name}.json")
+    text = aloja.again_block(tmp_path / "first.json", again)
+    (row,) = [line for line in text.splitlines() if line.startswith("| sort")]
+    assert "| 0.55 (" in row
+    assert "| 0.75 (" in row
+    table.write_text(",".join(rows[0]) + "\n")
+    with pytest.raises(SystemExit, match="has no change of which there is a forecast"):
+        aloja.write_score(table, tmp_path / "first-forecast.json", again)
