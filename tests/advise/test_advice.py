@@ -31,6 +31,7 @@ def row(name, price=None, likely=None, verdict=Payback.NOT_KNOWN, most=10.0, **m
         ([row("a", 1000, 5, Payback.PAYS), row("b", 100, 4, Payback.PAYS), row("c", 0)], "b"),
         ([row("a", 1000, 5, Payback.PAYS), row("c", 0, 1, Payback.PAYS)], "c"),
         ([row("a", 1000, 5), row("c", 0, 1)], "c"),
+        ([row("a", 0, 5), row("c", 0, 1)], "a"),
         ([row("a", 1000, 5), row("b", 100, 4), row("c", 0, 9, beaten_by="d")], "b"),
         ([row("a", 1000, 5), row("b", 100, 4, unknown="nobody measured it")], "a"),
         ([row("a", None, 5, Payback.NO_PRICE), row("b", None, 6, Payback.NO_PRICE)], "b"),

@@ -130,6 +130,31 @@ def test_a_small_ssd_costs_as_much_as_another_and_may_pay_below_that(site):
     assert f"Assumed: a small SSD costs 100,000, too (--small-ssd-price); it can pay below {below}." in text
 
 
+def test_ssds_that_are_there_already_cost_nothing_and_save_as_much(site):
+    write_history(site, MadeJob(number=8, name="export", state="FAILED", map_output_bytes=GIB))
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--small-ssd", "64GiB", "--small-ssd-price")
+    owned, bought = (
+        next(row for row in as_json(*words, price)["alternatives"] if row["kinds"] == ["directed-jobs-on-ssd"])
+        for price in ("0", "90")
+    )
+    assert (owned["price"], owned["least_hours"], owned["hours_per_1000"], owned["flip_prices"]) == (0, 0, None, [])
+    for hours in ("likely_hours", "low_hours", "high_hours", "most_hours"):
+        assert owned[hours] == bought[hours]
+    assert owned["verdict"] == "pays"
+    text = " ".join(advise(*words, "0").split())
+    assert "a small SSD costs" not in text
+    assert "--small-ssd-price 0 " in text
+
+
+def test_where_all_ssds_are_there_already_jobs_are_judged_by_the_usual_threshold(site):
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, "--ssd-price", "0", "--node-price", "11000")
+    answer = as_json(*words, "--small-ssd", "64GiB")
+    assert answer["worth"] == 0.1
+    prices = {row["kinds"][0]: row["price"] for row in answer["alternatives"]}
+    assert prices["local-directories-on-ssd"] == prices["directed-jobs-on-ssd"] == 0
+    assert "a small SSD costs 0, too (--small-ssd-price)" in answer["assumed"]
+
+
 def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
     answer = as_json("--history", site, "--drives", "12xhdd", *MEMORY, *PRICES)
     move = answer["move"]
@@ -230,10 +255,15 @@ def test_a_change_is_a_patch_to_review_with_its_traps(site):
     assert any(line.startswith("+ ") for line in lines)
 
 
-@pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "0", "nan", "1e3", "500,00"])
+@pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "nan", "1e3", "500,00"])
 def test_prices_are_plain_numbers(site, price):
-    with pytest.raises(BadParameter, match="is no price; write a plain number above 0"):
+    with pytest.raises(BadParameter, match="is no price; write a plain number such as 500, or 0 for what you have"):
         advise("--history", site, "--ssd-price", price)
+
+
+def test_a_node_by_whose_price_others_are_measured_is_never_free(site):
+    with pytest.raises(BadParameter, match="is no price; write a plain number above 0"):
+        advise("--history", site, "--node-price", "0")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ HEAVY = MadeJob(
     name="nightly sort 20261125", user="alice", queue="etl", maps=16, reduces=4, slots=4, nodes=2, cpu=0.1,
     map_ms=60_000, reduce_ms=60_000, read_bytes=8 * GIB, map_output_bytes=8 * GIB, written_bytes=8 * GIB, spills=2,
 )  # fmt: skip
+FAILED = MadeJob(number=8, name="export", state="FAILED", map_output_bytes=1000 * GIB)
+"""It writes more than fits, and no bound tells what drives could save of it."""
 # Each file and policy of the cluster is a file below $STORE.
 HADOOP = """\
 #!/bin/sh
@@ -77,9 +79,10 @@ def plan(site, *words):
 
 
 def test_a_plan_says_which_jobs_why_and_what_is_promised_and_writes_their_properties(site, tmp_path):
+    write_history(site, FAILED)
     text = plan(site, "--ssd-size", "400GB", "--tiers", "[SSD]/ssd/local,[DISK]/d1/local")
     flat = " ".join(text.split())
-    assert flat.startswith("Direct 1 of 2 jobs to the SSD: they probably save ")
+    assert flat.startswith("Direct 1 of 3 jobs to the SSD: they probably save ")
     assert "298.0 GiB of its 372.5 GiB may be filled." in flat
     assert "nightly sort mapreduce " in flat
     assert "Not directed: report: " in flat
@@ -88,6 +91,12 @@ def test_a_plan_says_which_jobs_why_and_what_is_promised_and_writes_their_proper
     written = YamlFile(tmp_path / "direct-plan.yaml").tree
     assert list(written["jobs"]) == ["nightly sort"]
     assert written["jobs"]["nightly sort"]["assay.direct.local.dirs"] == "[SSD]/ssd/local,[DISK]/d1/local"
+
+
+def test_where_the_ssd_holds_what_all_jobs_write_none_need_be_directed(site):
+    text = " ".join(plan(site, "--ssd-size", "400GB").split())
+    assert text.startswith("No job need be directed: all jobs together had at most 8.0 GiB on a node at once, ")
+    assert " else direct 1 of 2 jobs to the SSD: they probably save " in text
 
 
 def test_a_small_ssd_holds_no_large_job(site):
@@ -104,11 +113,12 @@ def test_a_plan_with_policies_of_somebody_is_kept(site, tmp_path):
 
 
 def test_the_json_has_all_jobs(site):
+    write_history(site, FAILED)
     choice = json.loads(plan(site, "--ssd-size", "400GB", "--json", "--quiet"))
     directed = {job["job"]: job["directed"] for job in choice["jobs"]}
-    assert directed == {"nightly sort": True, "report": False}
+    assert directed == {"nightly sort": True, "report": False, "export": False}
     assert choice["low_hours"] <= choice["likely_hours"] <= choice["high_hours"]
-    assert 0 < choice["peak_bytes"] <= choice["room_bytes"]
+    assert 0 < choice["peak_bytes"] <= choice["room_bytes"] < choice["all_peak_bytes"]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def chosen(monkeypatch):
         rows = tuple(
             row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows
         )
-        return choose(answer.model_copy(update={"rows": rows}), runs, SITE, SSD, size)
+        return choose([of.job for of in runs], answer.model_copy(update={"rows": rows}), runs, SITE, SSD, size)
 
     return choose_of
 
@@ -67,7 +67,7 @@ def test_jobs_are_taken_by_what_they_save_for_each_byte(chosen, run):
     ]  # fmt: skip
     choice = chosen(runs)
     assert names(choice) == ["small", "other"]
-    assert choice.peak_bytes == 100 * GB
+    assert (choice.peak_bytes, choice.all_peak_bytes, choice.holds_all) == (100 * GB, 190 * GB, False)
     (left,) = [job for job in choice.jobs if not job.directed]
     assert left.reason.startswith("no room beside the others: together 177.0 GiB")
 
@@ -82,6 +82,11 @@ def test_jobs_that_do_not_run_at_once_or_not_on_one_node_share_the_room(chosen, 
     assert sorted(names(chosen(runs))) == ["elsewhere", "first", "second"]
     runs.append(named(run, "first", 80, begins=2, night=0))
     assert len(names(chosen(runs))) == 2
+
+
+@pytest.mark.parametrize(("peak", "fits"), [(60, True), (61, False)])
+def test_where_all_jobs_fit_none_need_be_directed(chosen, run, peak, fits):
+    assert chosen([named(run, "gains", 40), named(run, "nothing", peak, seconds=0.0)]).holds_all is fits
 
 
 def test_a_job_whose_nodes_are_not_known_is_counted_on_each(chosen, run):
@@ -118,7 +123,7 @@ def test_a_job_that_cannot_matter_is_not_directed(run):
     job = run.job._replace(name="light")
     answer = triage([job], SITE, 0.99, "", 0, (), bounded=[run._replace(job=job)])
     row = answer.rows[0].model_copy(update={"verdict": TriageVerdict.CANNOT_MATTER})
-    choice = choose(answer.model_copy(update={"rows": (row,)}), [run._replace(job=job)], SITE, SSD, ROOMY)
+    choice = choose([job], answer.model_copy(update={"rows": (row,)}), [run._replace(job=job)], SITE, SSD, ROOMY)
     assert [of.reason for of in choice.jobs] == ["drives cannot matter"]
 
 
@@ -136,7 +141,7 @@ def test_what_was_taken_fits_and_saves_at_least_half_of_the_best_where_all_run_a
         rows = tuple(
             row.model_copy(update={"verdict": TriageVerdict.MAY_MATTER, "bound_s": 1.0}) for row in answer.rows
         )
-        choice = choose(answer.model_copy(update={"rows": rows}), runs, SITE, SSD, ROOMY)
+        choice = choose([of.job for of in runs], answer.model_copy(update={"rows": rows}), runs, SITE, SSD, ROOMY)
     taken = [of for of in runs if run_name(of.job) in names(choice)]
     assert not taken or peak_at_once([of.job for of in taken]) <= choice.room_bytes
     best = max(

@@ -19,8 +19,8 @@ def a_job(name, engine="mapreduce", *, directed=True):
 
 def a_choice(*jobs):
     return Choice(
-        ssd_bytes=100 * GB, room_bytes=80 * GB, peak_bytes=GB, likely_hours=3.0, low_hours=1.0, high_hours=4.0, nights=7,
-        jobs=jobs,
+        ssd_bytes=100 * GB, room_bytes=80 * GB, peak_bytes=GB, all_peak_bytes=90 * GB, likely_hours=3.0, low_hours=1.0,
+        high_hours=4.0, nights=7, jobs=jobs,
     )  # fmt: skip
 
 

@@ -117,7 +117,8 @@ def test_the_example_leads_to_a_decision_its_doing_and_its_check(walker, tmp_pat
     assert "+ mapreduce." in patch
     directed = {"nightly sort", "sessions", "join clicks"}
     assert set(advice["directed"]["jobs"]) == directed
-    assert chosen.startswith("Direct 3 of 40 jobs to the SSD: ")
+    assert chosen.startswith("No job need be directed: ")
+    assert " else direct 3 of 40 jobs to the SSD: " in chosen
     assert " and 32 more jobs: --json has all " in chosen
     planned = (tmp_path / "direct-plan.yaml").read_text(encoding="utf-8")
     assert all(job in planned for job in directed)

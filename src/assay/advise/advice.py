@@ -226,7 +226,7 @@ def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> Direc
 
 def _assumed(rows: Sequence[Comparison], purchase: Purchase) -> Iterator[str]:
     """The price of a small SSD where nothing says it, and from which it can pay if it does not so."""
-    small = next((row for row in rows if DIRECTED_JOBS in row.kinds and row.price), None)
+    small = next((row for row in rows if DIRECTED_JOBS in row.kinds and row.price is not None), None)
     if small is None or purchase.small_ssd_price is not None:
         return
     below = small.flip_prices[1] if small.verdict is Payback.DOES_NOT_PAY and small.flip_prices else 0.0
@@ -264,7 +264,7 @@ def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison
     saved = [_saved(alternative, run, site.drives) for run in batch.runs]
     window = window_of(saved, batch.others, batch.known)
     night = window.longest_night if window else None
-    sums = _sums(saved, batch.to_hours, 0.0 if alternative.price == 0 else batch.open_hours)
+    sums = _sums(saved, batch.to_hours, batch.open_hours if alternative.units else 0.0)
     price, node_price = alternative.price, site.purchase.node_price
     prices: tuple[float, ...] = ()
     if node_price and price and batch.hours and ONE_MORE_NODE not in alternative.kinds:

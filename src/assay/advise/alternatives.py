@@ -34,8 +34,8 @@ class Purchase(NamedTuple):
 
     `ssd_nodes` is how many nodes get SSDs where some do, else half; `small_ssd_bytes` the size of one for few jobs,
     else a tenth of what all need. Prices are of one disk, one SSD, a small one (without it, that of one SSD), that
-    memory, and a node, in the same money; None where none is said. `slots` are the drives that a node has room for, if
-    that is said.
+    memory, and a node, in the same money: 0 for what is there already, None where none is said. `slots` are the drives
+    that a node has room for, if that is said.
     """
 
     ssd: Drives
@@ -53,8 +53,8 @@ class Purchase(NamedTuple):
 class Alternative(NamedTuple):
     """A change that competes with others. `price` is that of the whole cluster, None where it is not said.
 
-    `kinds` are what services, or counters that suggest it, call it. `units` of what has a price are bought for each
-    node, on average. `has_room` says whether a node has slots for them.
+    `kinds` are what services, or counters that suggest it, call it. `units` of what has a price are for each node,
+    on average: none of a setting. `has_room` says whether a node has slots for them.
     """
 
     name: str
@@ -85,7 +85,10 @@ def _of_settings() -> list[Alternative]:
         ("compressed shuffle", _compressed, ("compression",)),
         ("fewer and larger shuffle pieces", _one_piece, ("small pieces",)),
     )
-    return [Alternative(name, 0.0, partial(_where_suggested, kinds, change), kinds) for name, change, kinds in changes]
+    return [
+        Alternative(name, 0.0, partial(_where_suggested, kinds, change), kinds, units=0)
+        for name, change, kinds in changes
+    ]
 
 
 def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None) -> Iterator[Alternative]:
@@ -109,7 +112,7 @@ def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | 
             number = len(directed.jobs)
             yield Alternative(
                 f"1 SSD of {bytes_text(directed.ssd_bytes)} a node for {number} job{'' if number == 1 else 's'}",
-                _times(nodes, purchase.small_ssd_price or price),
+                _times(nodes, price if purchase.small_ssd_price is None else purchase.small_ssd_price),
                 partial(_where_directed, directed.jobs, partial(on_ssd, (INTERMEDIATE,), ssd._replace(number=1))),
                 (DIRECTED_JOBS,), has_room=_has_room(site, purchase, 1),
             )  # fmt: skip

@@ -32,31 +32,35 @@ _SSD, _MORE_MEMORY = "1xssd", "128GiB"
 
 
 class Price(click.ParamType[float]):
-    """A price as a plain number above 0."""
+    """A price as a plain number: 0 for what is there already, unless it is to be `positive`."""
 
     name = "price"
+
+    def __init__(self, *, positive: bool = False) -> None:
+        self._positive = positive
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Fails on anything else."""
         if isinstance(value, float):
             return value
-        if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,4})?", str(value)) or not float(value):
-            how = "write a plain number above 0, such as 500, or 1 for what you have, all prices in the same money"
-            self.fail(f"{value!r} is no price; {how}", param, ctx)
+        if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,4})?", str(value)) or (self._positive and not float(value)):
+            how = "above 0, such as 500" if self._positive else "such as 500, or 0 for what you have"
+            self.fail(f"{value!r} is no price; write a plain number {how}, all prices in the same money", param, ctx)
         return float(value)
 
 
-def _price(name: str, of: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return click.option(f"--{name}-price", type=Price(), metavar="NUMBER", help=f"Price of {of}, a plain number.")
+def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    price = Price(positive=positive)
+    return click.option(f"--{name}-price", type=price, metavar="NUMBER", help=f"Price of {of}, a plain number.")
 
 
 @click.command()
 @past_jobs_options
 @_price("ssd", "one SSD")
-@_price("small-ssd", "the SSD of --small-ssd (1 if you have it)")
+@_price("small-ssd", "the SSD of --small-ssd (0 if you have it)")
 @_price("disk", "one more disk like those of --drives")
 @_price("memory", "the memory of --more-memory")
-@_price("node", "one more node, with all that it costs")
+@_price("node", "one more node, with all that it costs", positive=True)
 @click.option(
     "--ssd", default=_SSD, show_default=True, metavar="COUNTxDRIVE", help="SSDs for a node's local directories."
 )
@@ -152,8 +156,8 @@ def _typed(options: Mapping[str, float | str | None]) -> list[str]:
 
 
 def _worth(purchase: Purchase) -> float:
-    """The share of a job's time that SSDs for local directories must save; without their prices the usual one."""
-    if purchase.ssd_price is None or purchase.node_price is None:
+    """The share of a job's time that SSDs for local directories must save; the usual one where no price tells it."""
+    if not purchase.ssd_price or purchase.node_price is None:
         return DEFAULT_WORTH
     return least_share(purchase.ssd.number * purchase.ssd_price, purchase.node_price)
 

@@ -107,7 +107,7 @@ def plan(
         jobs, past.site, DEFAULT_WORTH, drives_text(past.by_role), past.histories.older, past.assumed,
         past.histories.unread, bounded,
     )  # fmt: skip
-    choice = choose(answer, bounded, past.site, drives, ssd_size)
+    choice = choose(jobs, answer, bounded, past.site, drives, ssd_size)
     again = " (in place of the earlier one)" if out.exists() else ""
     replace_text(out, "\n".join(plan_text(choice, tier, others, jar, tags)) + "\n")
     if output.as_json:
@@ -118,12 +118,19 @@ def plan(
 
 
 def headline(choice: Choice) -> str:
-    """How many jobs are directed, what that saves, and what it takes."""
+    """Whether any job need be directed, how many are, what that saves, and what it takes."""
     if not choice.directed:
         return "No job is directed: none of which it is known would gain by an SSD of that size in each node."
     order = any(job.unknown for job in choice.directed)
+    begin = "Direct"
+    if choice.holds_all:
+        all_peak = bytes_text(choice.all_peak_bytes)
+        begin = (
+            f"No job need be directed: all jobs together had at most {all_peak} on a node at once, and the SSD has "
+            "room for that. Let it be the only local directory; else direct"
+        )
     return (
-        f"Direct {len(choice.directed)} of {len(choice.jobs)} jobs to the SSD: they probably save "
+        f"{begin} {len(choice.directed)} of {len(choice.jobs)} jobs to the SSD: they probably save "
         f"{significant_text(choice.likely_hours)}{'?' if order else ''} h ({significant_text(choice.low_hours)} to "
         f"{significant_text(choice.high_hours)}) of their time a month, and had at most "
         f"{bytes_text(choice.peak_bytes)} on a node at once. {bytes_text(choice.room_bytes)} of its "

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from assay.advise.advice import nights_of
 from assay.advise.few_jobs import LEAST_SAVED, Candidate, candidate_of, few_jobs, peak_of, saved_on_ssd
 from assay.advise.saving import MONTH_NIGHTS
-from assay.advise.sizes import FREE_SHARE
+from assay.advise.sizes import FREE_SHARE, peak_at_once
 from assay.engine.past.formats import FORMS
+from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
 from assay.model.naming import bytes_text
 from assay.report.words import percent
@@ -49,6 +50,8 @@ class Choice(Frozen):
     """What of that may be filled: a fifth stays free, as `advise` has it."""
     peak_bytes: float
     """The most that the directed jobs had on a node at once."""
+    all_peak_bytes: float
+    """The same of all jobs, failed ones too."""
     likely_hours: float
     """What they probably save in a month."""
     low_hours: float
@@ -65,6 +68,11 @@ class Choice(Frozen):
         """The jobs that get the SSD."""
         return tuple(job for job in self.jobs if job.directed)
 
+    @property
+    def holds_all(self) -> bool:
+        """Whether all jobs would have fitted, so that none need be directed."""
+        return self.all_peak_bytes <= self.room_bytes
+
 
 class _Job(NamedTuple):
     """A job, what the SSD saves of its runs together (a clause where that is not known), and it as a candidate."""
@@ -74,8 +82,10 @@ class _Job(NamedTuple):
     candidate: Candidate
 
 
-def choose(answer: Triage, bounded: Sequence[BoundedRun], site: DriveSite, ssd: Drives, ssd_bytes: int) -> Choice:
-    """The choice for SSDs of that size in each node, from triage's answer and its runs that count."""
+def choose(
+    jobs: Sequence[PastJob], answer: Triage, bounded: Sequence[BoundedRun], site: DriveSite, ssd: Drives, ssd_bytes: int
+) -> Choice:
+    """The choice for SSDs of that size in each node, from all past jobs, triage's answer, and its runs that count."""
     runs = by_job(bounded)
     jobs_read = [_job(row, runs.get(row.job, []), site, ssd) for row in answer.rows]
     reasons = {job.row.job: _why_never(job) for job in jobs_read}
@@ -87,14 +97,15 @@ def choose(answer: Triage, bounded: Sequence[BoundedRun], site: DriveSite, ssd: 
         if candidate.job not in names:
             reasons[candidate.job] = _why_left(candidate, taken, room)
     to_hours = MONTH_NIGHTS / nights_of(answer) / 3600
-    jobs = [_chosen(job, reasons[job.row.job], to_hours) for job in jobs_read]
-    jobs.sort(key=lambda job: (not job.directed, -(job.likely_hours or 0.0), job.job))
-    directed = [job for job in jobs if job.directed]
+    rows = [_chosen(job, reasons[job.row.job], to_hours) for job in jobs_read]
+    rows.sort(key=lambda job: (not job.directed, -(job.likely_hours or 0.0), job.job))
+    directed = [job for job in rows if job.directed]
     return Choice(
         ssd_bytes=ssd_bytes, room_bytes=room, peak_bytes=peak_of(taken),
+        all_peak_bytes=peak_at_once([job for job in jobs if job.stages]),
         likely_hours=sum(job.likely_hours or 0.0 for job in directed),
         low_hours=sum(job.low_hours for job in directed), high_hours=sum(job.high_hours for job in directed),
-        nights=nights_of(answer), jobs=tuple(jobs),
+        nights=nights_of(answer), jobs=tuple(rows),
     )  # fmt: skip
 
 
