@@ -298,8 +298,8 @@ def test_an_engine_that_is_said_chooses_among_the_jobs_of_a_history(home):
     write_history(home / "logs", MadeJob(number=2, name="other", read_bytes=8 * GIB))
     with pytest.raises(
         BadInputError,
-        match="other is a MapReduce job, and such a program runs as one of the Spark applications; name another --job, "
-        "or its own jar and --engine mapreduce",
+        match="other is a MapReduce job, and the program that you name is run as one of the Spark applications; name "
+        "another --job, or that job's own jar with --engine mapreduce",
     ):
         run_job(*words, "--job", "other", "--engine", "spark")
 

@@ -428,7 +428,7 @@ def test_event_logs_are_ranked_beside_job_histories(site, tmp_path):
     assert {(trial.engine, trial.workload.variant) for trial in plan.trials} == {("spark", "submitted")}
     assert plan.trials[0].settings.properties["spark.shuffle.compress"] == "true"
     _, text_of_logs = assay("triage", "--history", logs, "--drives", "1xhdd", "--out", tmp_path / "logs.html")
-    assert "assay run-job " in text_of_logs
+    assert "Or: assay run-job JAR --input INPUT --history " in text_of_logs
     assert "the metrics Bytes Read" in (tmp_path / "triage.html").read_text()
     assert "over 500 GB: yes (600.0 GiB)" in (tmp_path / "triage.html").read_text()
 

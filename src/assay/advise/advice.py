@@ -119,7 +119,7 @@ class Advice(Frozen):
     empty_nights: int = 0
     """In how many of these nothing ran."""
     running_share: float = 1.0
-    """Of the time from the first start to the last end, the share in which a job ran."""
+    """The share of the time from the first start to the last end in which a job ran."""
     month_hours: float
     """The jobs' time in a month: of their runs that count, or of all runs of a job where none does."""
     uncounted_hours: float
@@ -180,7 +180,7 @@ def advise(
 ) -> Advice:
     """The advice for a site with these jobs, of which triage's answer is known, by a threshold that prices may set.
 
-    Which bounds hold is asked by triage's usual threshold: prices change what pays, and never what is saved.
+    Triage's usual threshold decides which bounds hold: prices change what pays, and never what is saved.
     """
     judged = rows_of(jobs, bounded, DEFAULT_WORTH)
     known = frozenset(row.job for row in judged if row.bound_s is not None)
@@ -244,7 +244,7 @@ def nights_of(answer: Triage) -> int:
 
 
 def _open_s(rows: Sequence[JobRow]) -> float:
-    """How long jobs took of which no bound holds, and how long all others waited, which no byte tells of."""
+    """How long jobs without a bound that holds took, and how long all others waited, which no byte tells of."""
     return sum(row.ran_s if row.bound_s is None else row.polls_s for row in rows)
 
 

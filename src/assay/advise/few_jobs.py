@@ -1,6 +1,6 @@
 """Which jobs get a small SSD in each node: those that save most for what they hold there at once.
 
-A job of which the SSD saves next to nothing gets none, since each job that gets it has to be configured by itself.
+A job gets no SSD that would save next to nothing of its time, since each job that gets one has to be configured.
 Jobs are taken in two orders, by what they save for each byte of their peak, and by what they save; each that still fits
 beside those taken before. The order that saves more is the choice. If all jobs ran at once on the same nodes, that
 would be at least half of what the best choice saves (Dantzig 1957, for the knapsack problem). Where they do not, it is
@@ -20,7 +20,8 @@ from assay.triage.ranking import DriveSite
 from assay.triage.reasons import BoundedRun
 
 LEAST_SAVED = 0.01
-"""Of a job's own time: nights differ by more, so that less goes unseen. No price sets it, since jobs share the SSD."""
+"""The least share of a job's time: nobody would see less, since nights differ by more. Prices do not set it, since jobs
+share the SSD."""
 
 
 class Candidate(NamedTuple):

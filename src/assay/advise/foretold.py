@@ -108,8 +108,9 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
             f"({first_few(list(saved)) or 'it foretells none'}); name advice on the jobs of these histories, or with "
             "--done another alternative"
         )
-    guess = row.unknown and row.likely_hours is not None
-    of_guess = f"what was foretold is good for an order alone (?), since {row.unknown}: only its intervals count"
+    guessed = []
+    if row.unknown and row.likely_hours is not None:
+        guessed = [f"what was foretold is good for an order alone (?), since {row.unknown}: only its intervals count"]
     low_s, likely_s, high_s, seen_s, seen_low_s, seen_high_s = (
         sum(of.seconds * share for of, share in zip(jobs, shares, strict=True))
         for shares in zip(
@@ -119,7 +120,7 @@ def foretold(advice: Advice, done: str | None, change: HistoriesChange) -> Foret
     return ForetoldChange(
         alternative=row.name, seconds=sum(of.seconds for of in jobs), likely_s=likely_s, low_s=low_s, high_s=high_s,
         seen_s=seen_s, within=_within((low_s, high_s), seen_s, (seen_low_s, seen_high_s)), jobs=tuple(jobs),
-        remarks=(*([of_guess] if guess else []), *_remarks(saved.keys() - controls, set(compared))),
+        remarks=(*guessed, *_remarks(saved.keys() - controls, set(compared))),
     )  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def likely_after(run: BoundedRun, site: DriveSite, changed: Changed) -> Likely |
     """What a change probably saves of a run, with an interval; a clause that says why where that is not known."""
     if isinstance(run.likely, str) or changed.unknown:
         return changed.unknown or str(run.likely)
-    without_delay_s = spared_s = computed_s = 0.0
+    without_delay_s = saved_on_drives_s = saved_computing_s = 0.0
     now = worked_now(run, site)
     for stage, of_stage, after in zip(run.job.stages, now, changed.stages, strict=True):
         scale = _scale(run, stage, of_stage)
@@ -98,12 +98,13 @@ def likely_after(run: BoundedRun, site: DriveSite, changed: Changed) -> Likely |
         later_s = [scale * seconds for seconds in after.worked_s.values()]
         without_delay_s += time_s - computing_s
         on_drives_s = network_time([computing_s, *later_s])
-        spared_s += max(0.0, time_s - _on_both(time_s, on_drives_s, after.nodes))
+        saved_on_drives_s += max(0.0, time_s - _on_both(time_s, on_drives_s, after.nodes))
         if after.computing != 1:
-            computed_s += on_drives_s - network_time([after.computing * computing_s, *later_s])
-    share = spared_s / without_delay_s if without_delay_s else 0.0
+            saved_computing_s += on_drives_s - network_time([after.computing * computing_s, *later_s])
+    share = saved_on_drives_s / without_delay_s if without_delay_s else 0.0
     if changed.untried:
-        seconds = share * run.likely.seconds + computed_s  # of computing, drives without delay tell nothing
+        # Drives without delay tell nothing of computing.
+        seconds = share * run.likely.seconds + saved_computing_s
         return Likely(min(seconds, changed.most_s), 0.0, changed.most_s, run.likely.evidence, changed.untried)
     seconds, low_s, high_s = (
         min(share * of_all_s, changed.most_s) for of_all_s in (run.likely.seconds, run.likely.low_s, run.likely.high_s)

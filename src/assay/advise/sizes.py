@@ -25,7 +25,7 @@ class Sizes(Frozen):
     has_bytes: float
     """The size that those have which are compared."""
     written_a_day_bytes: float
-    """The most that is written to one node's local directories in a day, on average over days with and without jobs."""
+    """What the node that writes most writes there in a day, on average over days with and without jobs."""
     writes_a_day: float
     """How often an SSD may be written whole each day, over five years."""
     years: float | None

@@ -21,10 +21,10 @@ from assay.triage.window import unknown_words
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
-    "Hours are of jobs' time in a month; night: at most, of the longest night. Of what has a ? only the interval is "
-    "known. Intervals hold fewer than nine of ten savings by SSDs, and are untested for other changes. An alternative "
-    "pays where it saves more (needs) than nodes for its price would if the cluster were always busy. Savings do not "
-    "add up. Intervals include all time of unknown jobs and waits between polls, except for settings."
+    "Hours are of jobs' time in a month; night: at most, of the longest night. Where a value has a ?, only its "
+    "interval is known. Intervals hold fewer than nine of ten savings by SSDs, and are untested for other changes. An "
+    "alternative pays if it saves more than nodes for its price would in an always busy cluster (needs). "
+    "Savings do not add up. Except for settings, intervals include all time of unknown jobs and waits between polls."
 )
 
 

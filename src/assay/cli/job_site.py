@@ -112,8 +112,8 @@ def _not_run(past: PastJob, usable: set[str], places: Sequence[str]) -> BadInput
     runs = " and ".join(f"{FORMS[name].noun}s" for name in FORMS if name in usable)
     if form.sample is not None:
         return BadInputError(
-            f"{run_name(past)} is a {form.noun}, and such a program runs as one of the {runs}; name another --job, or "
-            f"its own jar and --engine {past.engine}"
+            f"{run_name(past)} is a {form.noun}, and the program that you name is run as one of the {runs}; name "
+            f"another --job, or that job's own jar with --engine {past.engine}"
         )
     return BadInputError(
         f"{run_name(past)} is a {form.noun}, and run-job runs {runs}; use `{typed('triage')} "

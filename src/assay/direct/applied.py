@@ -171,7 +171,7 @@ def undo_steps(journal: Journal, file: Path, clients: Clients) -> list[tuple[str
     """Take back what still is as it was applied, and remove the journal; how each step stood before.
 
     Raises BadInputError, before anything is changed, where somebody else changed any of it. Raises AssayError where a
-    policy cannot be taken back, when all else was: the journal stays.
+    policy cannot be taken back, once all else is; the journal stays then.
     """
     before = states(journal, clients)
     if changed := [subject for subject, state in before if state is State.CHANGED]:

@@ -23,8 +23,11 @@ from assay.workload.base import BaseWorkload, counters_agree, output_table, whol
 
 KEYS, RANGES = "keys", "ranges"
 SORTED, RANDOM = "sorted", "random"
-# Made, scanned, and no further copy.
 _MAKE_BYTES_S = 100e6
+# The input, and little else.
+_COPIES = 1.1
+# What the rows are drawn for, in the seed of a generator; `assay.input.rows` has 0 and 1.
+_ASKED = 2
 # Bytes held for each row by the draw, and for each asked row by the verification.
 _DRAWN_BYTES, _ASKED_BYTES = 8, 40
 
@@ -89,7 +92,7 @@ class Lookup(BaseWorkload):
         """Estimate by a scan of all rows; what single rows take longer than that depends on the store."""
         asked = self._asked_blocks * self._length
         memory_bytes = 128 * MIB + _DRAWN_BYTES * self.input.count + _ASKED_BYTES * asked
-        return hadoop_cost(1, 1 / BYTES_S + 1 / _MAKE_BYTES_S, 1.1, memory_bytes).estimate(self.input.size())
+        return hadoop_cost(1, 1 / BYTES_S + 1 / _MAKE_BYTES_S, _COPIES, memory_bytes).estimate(self.input.size())
 
     @property
     def read_path(self) -> None:
@@ -120,7 +123,7 @@ class Lookup(BaseWorkload):
 
     def _drawn_blocks(self) -> NDArray[np.int64]:
         """Draw rows, or ranges by their place, in the order of asking."""
-        random = np.random.default_rng((self._seed, 2))
+        random = np.random.default_rng((self._seed, _ASKED))
         blocks = random.choice(self._blocks, self._asked_blocks, replace=False)
         return blocks if self._order == RANDOM else np.sort(blocks)
 

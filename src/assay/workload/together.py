@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from assay.model.dataset import DATASET, Amounts, GraphFacts, InputKind
-from assay.model.doubt import CheckResult, Outcome, verdict
+from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import Ending, Engine, JobReference, LaunchReport
 from assay.model.errors import AssayError
 from assay.model.input import GraphInput, Input
@@ -145,8 +145,8 @@ class Together:
         verdicts: list[CheckResult] = []
         for name, part, part_report in zip(self._names, self._parts, self._reports, strict=True):
             if isinstance(part_report, str):
-                failed = verdict(f"{name}: it came to its end", passed=False, detail=part_report)
-                verdicts.append(failed.model_copy(update={"ended": False}))
+                check = f"{name}: it came to its end"
+                verdicts.append(CheckResult(check=check, outcome=Outcome.FAIL, detail=part_report, ended=False))
                 continue
             try:
                 judged = part.verify(store, part_report)

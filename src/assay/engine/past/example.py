@@ -1,7 +1,7 @@
 """A made site to try the commands on: forty jobs on twelve nodes, every night; the heavy ones run one after another.
 
 After seven nights each node gets a small SSD for the heavy jobs' intermediate data, and these jobs take less time. What
-is saved is made up. Nights differ by a few hundredths, so that it has an interval.
+is saved is made up. Nights differ by a few hundredths, so that the saving has an interval.
 """
 
 from collections.abc import Iterable, Iterator
@@ -80,7 +80,7 @@ def _jobs(nights: Iterable[int]) -> Iterator[MadeJob]:
 
 
 def _of_night(night: int, place: int, job: MadeJob, saved: float = 0.0) -> MadeJob:
-    """The job, tasks of which wait less by a share of their time, and are up to two hundredths longer or shorter."""
+    """The job in a night: its tasks take up to two hundredths more or less, and wait less by the share saved."""
     share = (1 + 0.01 * ((3 * night + place) % 5 - 2)) * (1 - saved)
     return job._replace(
         map_ms=round(share * job.map_ms), reduce_ms=round(share * job.reduce_ms), cpu=job.cpu / (1 - saved)

@@ -57,7 +57,7 @@ BY_CONTAINERS = "org.assay.direct.TierExecutor in each NodeManager"
 
 
 class NamesBeside(NamedTuple):
-    """Files beside histories that tell how jobs are called whose own histories have but an id for that."""
+    """Files beside histories that name jobs whose own histories have only an id for them."""
 
     is_file: Callable[[str], bool]
     """Whether a file is called so."""
@@ -139,7 +139,7 @@ def names_in(file: Path) -> Mapping[str, str]:
 
 
 def lacks_name(job: PastJob) -> bool:
-    """Whether a job has but an id for a name."""
+    """Whether a job has only an id for a name."""
     names = FORMS[job.engine].names
     return names is not None and bool(names.id_of(job))
 

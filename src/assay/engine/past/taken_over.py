@@ -37,9 +37,9 @@ class TakenOver(NamedTuple):
 class SampledJob(NamedTuple):
     """What is known of a job whose sample is run, and what the run here may use.
 
-    `settings` are those of its last run, or of its site; `share` is what the sample is of the bytes that this run read,
-    None where no run is known, and `reduces` the number of its reducers. A node runs `tasks` at once, None where that
-    is not known, on so many of today's `drives`. `said` are properties that a user sets. Tasks here may take
+    `settings` are those of its last run, or of its site. `share` is the sample's share of the bytes that the last run
+    read, None where no run is known, and `reduces` the number of that run's reducers. A node runs `tasks` at once, None
+    where that is not known, on so many of today's `drives`. `said` are properties that a user sets. Tasks here may take
     `memory_bytes`. `bundled` tells that Assay's own Hadoop runs them.
     """
 

@@ -27,10 +27,10 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * TextInputFormat} a task reads about as many bytes of lines as a block of HDFS has ({@code
  * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
  * a part of a region, or regions that lie on one host as far as a table divides so. Of a table's
- * lines it gets the columns that the job says that it reads, or all; and of a table that is read by
- * its servers the lines that the job says that it reads, where it says that, in as many tasks as
- * there are regions at most. The key is the offset of a line in a file, or the number of a row in
- * its split.
+ * lines it gets the columns that the job says that it reads, or all. Where the job says which lines
+ * it reads, servers give it these alone, in at most as many tasks as the table has regions; a
+ * snapshot has all lines. The key is the offset of a line in a file, or the number of a row in its
+ * split.
  */
 public final class LinesInputFormat extends InputFormat<LongWritable, Text> {
   private static final long BLOCK_BYTES = 128L << 20;

@@ -18,8 +18,6 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.util.Bytes;
-import org.apache.hadoop.io.DataInputBuffer;
-import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,17 +73,6 @@ class AskedLinesTest {
     return conf;
   }
 
-  private static RowSplit copied(InputSplit split) throws IOException {
-    DataOutputBuffer out = new DataOutputBuffer();
-    ((RowSplit) split).write(out);
-    DataInputBuffer in = new DataInputBuffer();
-    in.reset(out.getData(), out.getLength());
-    RowSplit copy = new RowSplit();
-    copy.readFields(in);
-    assertEquals(0, in.available());
-    return copy;
-  }
-
   /** The lines that all tasks read, at most so many tasks. */
   private List<String> read(int most, List<String> entries) throws IOException {
     RowsInMemory stored = new RowsInMemory();
@@ -95,7 +82,7 @@ class AskedLinesTest {
     Configuration conf = asking(entries);
     List<String> lines = new ArrayList<>();
     for (InputSplit split : new AskedLines(conf).splits(TABLE, places(), false, most)) {
-      RowSplit task = copied(split);
+      RowSplit task = RowSplitTest.copied(split);
       long before = lines.size();
       try (RowReader reader = new RowReader()) {
         reader.begin(task, conf, stored.table());
@@ -193,7 +180,9 @@ class AskedLinesTest {
   void tasksShareLinesEvenlyHoweverFewRangesHaveThem() throws IOException {
     put(CLIENT, 4, 8192);
     Configuration conf = asking(List.of("0-2047", "4096-6143"));
-    for (InputSplit split : new AskedLines(conf).splits(TABLE, places(), false, 4)) {
+    List<InputSplit> splits = new AskedLines(conf).splits(TABLE, places(), false, 4);
+    assertEquals(4, splits.size());
+    for (InputSplit split : splits) {
       assertEquals(1024, ((RowSplit) split).rows());
     }
     // A range with the lines of three tasks is one task's, and another has all that follow.
@@ -221,7 +210,8 @@ class AskedLinesTest {
             + " that are there",
         beyond.getMessage());
     Configuration conf = asking(List.of("6", "7"));
-    RowSplit split = copied(new AskedLines(conf).splits(TABLE, places(), false, 1).get(0));
+    RowSplit split =
+        RowSplitTest.copied(new AskedLines(conf).splits(TABLE, places(), false, 1).get(0));
     RowsInMemory stored = new RowsInMemory();
     byte[] lostKey = places().ranges(7, 7).get(0).start;
     rows.forEach(

@@ -27,6 +27,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.junit.jupiter.api.Test;
@@ -44,9 +45,10 @@ class RowSplitTest {
 
   @TempDir java.nio.file.Path directory;
 
-  private static RowSplit copied(RowSplit split) throws IOException {
+  /** The split as a task gets it. */
+  static RowSplit copied(InputSplit split) throws IOException {
     DataOutputBuffer out = new DataOutputBuffer();
-    split.write(out);
+    ((RowSplit) split).write(out);
     DataInputBuffer in = new DataInputBuffer();
     in.reset(out.getData(), out.getLength());
     RowSplit copy = new RowSplit();
