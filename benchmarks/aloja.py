@@ -356,13 +356,14 @@ def chart(score: Path = SCORE) -> str:
     return figure(bottom + 26, parts, "ratios of times, and their forecasts", "chart", width)
 
 
-def headline(score: Path = SCORE) -> str:
-    """The score in a sentence."""
-    cases = _kept(score)
+def headline(score: Path = SCORE, again: Path = SCORE_AGAIN) -> str:
+    """The score in a sentence, and that of the second run in another."""
+    cases, later = _kept(score), _kept(again)
     (_, _, factor, *_), (_, _, no_difference, *_) = source_rows(cases)[:2]
     return (
         f"A forecast of that table was off by a factor of {factor} in the median ({no_difference} if one guesses no "
-        f"difference), and its intervals hold {_within(cases)}."
+        f"difference), and its intervals hold {_within(cases)}. The same experiment once more, when the ratios "
+        f"were known: a factor of {source_rows(later)[0][2]}, and {_within(later)}."
     )
 
 
