@@ -466,7 +466,7 @@ def test_triages_table_fits_a_desk_and_its_verdicts_a_phone(chromium, ranked, wi
     with chromium.page(ranked, width=width) as page:
         heads = page.ask(f"{all_heads}.map(head => head.innerText.replace(/[^a-z0-9 %]/gi, ' ').trim())")
         right = page.ask(f"{all_heads}.map(head => head.getBoundingClientRect().right)")
-    assert heads[:5] == ["job", "verdict", "likely", "at most", "time at most"]
+    assert heads[:5] == ["job", "verdict", "likely", "at most", "that is"]
     assert heads[-2:] == ["over 500 GB", "waits over 50 %"]
     assert "with jobs" in heads
     assert right[heads.index(last) if last else -1] <= width

@@ -29,10 +29,10 @@ MOST_ROWS, MOST_DETAILED = 2000, 300
 """Rows of the page, and those of them that are explained in full."""
 LEGEND = (
     "Likely: what drives without delay probably save, with an interval that was fitted to 36 small jobs. A ? marks "
-    "jobs unlike these: only 0 to at most is known of them, and the value before it serves their order. At most, time "
-    "at most: what faster drives for everything could save, of all runs together. Role: the part of a job's data that "
-    "keeps the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs with the "
-    "same verdict are sorted by the time that is likely to be saved, where that has a value, then by the time at most."
+    "jobs unlike these: only 0 to at most is known of them, and the value before it serves their order. At most, that "
+    "is: what faster drives for everything could save, of all runs together. Role: the part of a job's data that keeps "
+    "the drives busy longest. Task time: the share of all jobs' time in tasks that is the job's. Jobs with the same "
+    "verdict are sorted by the time that is likely to be saved, where that has a value, then by the time at most."
 )
 WITH_JOBS = "At most is a share of the time with jobs: sessions wait for their users in the rest."
 _NAME_CHARACTERS = 36
@@ -212,7 +212,7 @@ def columns(rows: Sequence[JobRow], names: Sequence[str]) -> list[Column]:
             values=[row.bound_share for row in rows], titles=[row.how for row in rows],
         ),
         Column(
-            "time at most", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
+            "that is", ["-" if row.bound_s is None else duration_text(row.bound_s) for row in rows], rank=2,
             values=[row.bound_s for row in rows], titles=[row.how for row in rows],
         ),
         Column("role", [_role(row) for row in rows], rank=1, name=True),
