@@ -95,8 +95,16 @@ def test_a_plan_says_which_jobs_why_and_what_is_promised_and_writes_their_proper
 
 def test_where_the_ssd_holds_what_all_jobs_write_none_need_be_directed(site):
     text = " ".join(plan(site, "--ssd-size", "400GB").split())
-    assert text.startswith("No job need be directed: all jobs together had at most 8.0 GiB on a node at once, ")
+    assert text.startswith("No job need be directed: all jobs of the histories together had at most 8.0 GiB on a node ")
     assert " else direct 1 of 2 jobs to the SSD: they probably save " in text
+
+
+def test_where_a_history_lacks_data_nobody_says_that_the_ssd_holds_all(site):
+    (site / "job_1_0099-1-a-x-2-0-0-SUCCEEDED-q-1.jhist").write_text("cut")
+    choice = json.loads(plan(site, "--ssd-size", "400GB", "--json", "--quiet"))
+    assert choice["unknown_runs"] == 1
+    assert choice["all_peak_bytes"] < choice["room_bytes"]
+    assert plan(site, "--ssd-size", "400GB").startswith("Direct 1 of ")
 
 
 def test_a_small_ssd_holds_no_large_job(site):

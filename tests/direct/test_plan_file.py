@@ -19,7 +19,7 @@ def a_job(name, engine="mapreduce", *, directed=True):
 
 def a_choice(*jobs):
     return Choice(
-        ssd_bytes=100 * GB, room_bytes=80 * GB, peak_bytes=GB, all_peak_bytes=90 * GB, likely_hours=3.0, low_hours=1.0,
+        ssd_bytes=100 * GB, room_bytes=80 * GB, peak_bytes=GB, all_peak_bytes=90 * GB, unknown_runs=0, likely_hours=3.0, low_hours=1.0,
         high_hours=4.0, nights=7, jobs=jobs,
     )  # fmt: skip
 

@@ -126,8 +126,8 @@ def headline(choice: Choice) -> str:
     if choice.holds_all:
         all_peak = bytes_text(choice.all_peak_bytes)
         begin = (
-            f"No job need be directed: all jobs together had at most {all_peak} on a node at once, and the SSD has "
-            "room for that. Let it be the only local directory; else direct"
+            f"No job need be directed: all jobs of the histories together had at most {all_peak} on a node at once, "
+            "and the SSD has room for that. Let it be the only local directory; else direct"
         )
     return (
         f"{begin} {len(choice.directed)} of {len(choice.jobs)} jobs to the SSD: they probably save "

@@ -51,7 +51,9 @@ class Choice(Frozen):
     peak_bytes: float
     """The most that the directed jobs had on a node at once."""
     all_peak_bytes: float
-    """The same of all jobs, failed ones too."""
+    """The same of all jobs, failed ones too, as far as their histories tell."""
+    unknown_runs: int
+    """How many histories lack data or could not be read, so that their runs may have had more."""
     likely_hours: float
     """What they probably save in a month."""
     low_hours: float
@@ -70,8 +72,8 @@ class Choice(Frozen):
 
     @property
     def holds_all(self) -> bool:
-        """Whether all jobs would have fitted, so that none need be directed."""
-        return self.all_peak_bytes <= self.room_bytes
+        """Whether it is known that all jobs would have fitted, so that none need be directed."""
+        return not self.unknown_runs and self.all_peak_bytes <= self.room_bytes
 
 
 class _Job(NamedTuple):
@@ -103,6 +105,7 @@ def choose(
     return Choice(
         ssd_bytes=ssd_bytes, room_bytes=room, peak_bytes=peak_of(taken),
         all_peak_bytes=peak_at_once([job for job in jobs if job.stages]),
+        unknown_runs=sum(bool(job.missing) for job in jobs) + len(answer.summary.unread),
         likely_hours=sum(job.likely_hours or 0.0 for job in directed),
         low_hours=sum(job.low_hours for job in directed), high_hours=sum(job.high_hours for job in directed),
         nights=nights_of(answer), jobs=tuple(rows),
