@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.known_busy_times import as_columns, busy_s
 from benchmarks.likely import limited_drives, past_job
-from benchmarks.triage_histories import jobs_of
+from benchmarks.triage_histories import jobs_of, settings_of
 from benchmarks.triage_truth import drives_of_trial, job_names, job_of, unpacked_run
 from scipy.stats import spearmanr
 
@@ -124,7 +124,7 @@ class Measured(NamedTuple):
 def measured(record: Record, job: JobRecord, attempts: Sequence[TaskAttempt], profiles: Path) -> Measured | None:
     """A job of a trial; None where neither its attempts nor its counters tell of it."""
     nodes = record.trial.cluster.nodes
-    past = job_of(job, attempts, record.settings) if attempts else past_job(job, nodes)
+    past = job_of(job, attempts, settings_of(record)) if attempts else past_job(job, nodes)
     if past is None or not past.counts:
         return None
     drives = {} if record.trial.zero_delay else drives_of_trial(record.trial, profiles) or limited_drives(record.trial)

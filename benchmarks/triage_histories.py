@@ -135,6 +135,11 @@ def jobs_of(folder: RunFolder) -> Iterator[tuple[Record, JobRecord, list[TaskAtt
                 ]  # fmt: skip
 
 
+def settings_of(record: Record) -> dict[str, str]:
+    """The settings that a job's own history has: a record keeps some of them, and its trial those that were set."""
+    return {**record.settings, **record.trial.settings.properties}
+
+
 def main() -> int:
     """Write them, in a folder for each run, since clusters of two runs may call their jobs alike."""
     folder, *runs = map(Path, sys.argv[1:])
@@ -146,14 +151,14 @@ def main() -> int:
             of_tez = [attempt for attempt in attempts if isinstance(attempt, TezAttempt)]
             if of_tez:
                 log = place / f"{file_prefix(job.id)}{len(list(place.iterdir())):06d}"
-                log.write_bytes(tez_history_of(job, of_tez, record.settings))
+                log.write_bytes(tez_history_of(job, of_tez, settings_of(record)))
                 count += 1
                 continue
             if not all(isinstance(attempt, MapReduceAttempt) for attempt in attempts):
                 continue
             head = head_of(job, record.trial.workload.name, run.name)
             made = list(job_events(head, _of_tasks(attempts)))
-            write_events(place, head, made, "binary" if count % 2 else "json", record.settings)
+            write_events(place, head, made, "binary" if count % 2 else "json", settings_of(record))
             count += 1
     sys.stdout.write(f"{count} histories in {folder}\n")
     return 0 if count else 2

@@ -30,7 +30,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
 
-from benchmarks.triage_histories import events_of, jobs_of, tez_history_of
+from benchmarks.triage_histories import events_of, jobs_of, settings_of, tez_history_of
 from scipy.stats import ttest_ind
 
 from assay.cli.context import find_installation
@@ -297,8 +297,7 @@ def measured_jobs(path: Path, profiles: Path) -> dict[tuple[str, ...], dict[str,
                 f"{path}: trial {record.trial.id} has no task attempts of {job.name}, so no bound can be worked out; "
                 "name a run folder whose trials have their tasks.parquet, as docs/make_results.py keep packs it"
             )
-        # An event log has all properties of its application, and a record's settings some of them.
-        past = job_of(job, attempts, {**record.settings, **record.trial.settings.properties})
+        past = job_of(job, attempts, settings_of(record))
         if past is None:
             continue
         factors = {name: level for name, level in record.trial.factors.items() if name != "placement"}
