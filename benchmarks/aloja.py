@@ -34,6 +34,8 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 FORECASTS, SCORE = RESULTS / "aloja-forecast.json", RESULTS / "aloja-score.json"
 FORECASTS_AGAIN, SCORE_AGAIN = RESULTS / "aloja-forecast-again.json", RESULTS / "aloja-score-again.json"
 """Of the experiment's second run."""
+_SOURCES = ["ratio by", "cases", "median factor off", "forecast's on these", "90th percentile", "10 % rightly said"]
+_COSTS = ["job", "where", "processors for a GB, table", "run", "one disk's for a GB, table", "run"]
 BENCHMARKS = {
     "terasort": "terasort", "sort": "sort", "wordcount": "word-count", "kmeans": "k-means", "pagerank": "page-rank",
 }  # fmt: skip
@@ -399,11 +401,9 @@ def block(score: Path = SCORE) -> str:
         f"that differ by a tenth, {right} are in the right order. In {missed} cases no gain was to be expected where "
         "more than 10 % was saved."
     )
-    sources = ["ratio by", "cases", "median factor off", "forecast's on these", "90th percentile", "10 % rightly said"]
     columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]
-    costs = ["job", "where", "processors for a GB, table", "run", "one disk's for a GB, table", "run"]
     return "\n\n".join([
-        _table(sources, source_rows(cases)), summary, _table(columns, rows), _table(costs, cost_rows(cases)),
+        _table(_SOURCES, source_rows(cases)), summary, _table(columns, rows), _table(_COSTS, cost_rows(cases)),
     ])  # fmt: skip
 
 
@@ -425,10 +425,14 @@ def again_block(score: Path = SCORE, again: Path = SCORE_AGAIN) -> str:
     ]  # fmt: skip
     (_, _, factor, *_), (_, _, factor_again, *_) = (source_rows(_kept(file))[0] for file in (score, again))
     columns = ["job", "where", "disk", "ratio", "first forecast", "second forecast"]
-    return (
-        f"{_table(columns, rows)}\n\nThe second forecast is off by a factor of {factor_again} in the median, the first "
-        f"by {factor}. Its intervals hold {_within(_kept(again))}; those of the first, {_within(_kept(score))}."
+    summary = (
+        f"The second forecast is off by a factor of {factor_again} in the median, the first by {factor}. Its intervals "
+        f"hold {_within(_kept(again))}; those of the first, {_within(_kept(score))}."
     )
+    return "\n\n".join([
+        _table(columns, rows), summary, _table(_SOURCES, source_rows(_kept(again))),
+        _table(_COSTS, cost_rows(_kept(again))),
+    ])  # fmt: skip
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -197,7 +197,7 @@ def test_a_second_run_stands_beside_the_first(tmp_path, monkeypatch):
         made.write_text(json.dumps({"forecasts": [forecast.model_dump()]}))
         aloja.write_score(table, made, tmp_path / f"{name}.json")
     text = aloja.again_block(tmp_path / "first.json", again)
-    (row,) = [line for line in text.splitlines() if line.startswith("| sort")]
+    (row,) = [line for line in text.splitlines() if line.startswith("| sort") and " to " in line]
     assert "| 0.55 (" in row
     assert "| 0.75 (" in row
     table.write_text(",".join(rows[0]) + "\n")
