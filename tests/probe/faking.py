@@ -114,7 +114,6 @@ def a_context(environment=None, *, children_s=lambda: 0.0, samples_bytes=lambda:
     return ProbeContext(
         environment or {},
         lambda *_given: ChildResult(1, "", "no child"),
-        lambda _busy_s: None,
         children_s,
         samples_bytes,
         LocalNode(),

@@ -343,13 +343,11 @@ RunChild = Callable[[Sequence[str], str, float], ChildResult]
 class ProbeContext(NamedTuple):
     """What a probe is made with: the trial's environment variables, its node, and how what probes take is counted.
 
-    `watch_child` is given what tells the processor seconds that a child not run by `run_child` has taken so far.
     `children_s` tells the seconds of all children, `samples_bytes` the memory that all samples take.
     """
 
     environment: Mapping[str, str]
     run_child: RunChild
-    watch_child: Callable[[Callable[[], float]], None]
     children_s: Callable[[], float]
     samples_bytes: Callable[[], int]
     node: Node

@@ -28,23 +28,11 @@ from assay.probe.process_stat import OpenProcess
 
 
 class Children:
-    """Children of one trial's probes; `busy_s` is the user and system time of all that have ended (wait4(2)).
-
-    Of those that go on, which are watched besides, it is what they have taken so far.
-    """
+    """Children of one trial's probes; `busy_s` is the user and system time of all that have ended (wait4(2))."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._busy_s = 0.0
-        self._watched: list[Callable[[], float]] = []
-
-    @property
-    def busy_s(self) -> float:
-        return self._busy_s + sum(busy_s() for busy_s in self._watched)
-
-    def watch(self, busy_s: Callable[[], float]) -> None:
-        """Count others too, by what tells their seconds so far and never less than before."""
-        self._watched.append(busy_s)
+        self.busy_s = 0.0
 
     def run(self, command: Sequence[str], script: str, patience_s: float) -> ChildResult:
         """Run one with a text on its input. Raises OSError, or TimeoutError after having ended it."""
@@ -72,7 +60,7 @@ class Children:
             return
         process.returncode = os.waitstatus_to_exitcode(status)
         with self._lock:
-            self._busy_s += usage.ru_utime + usage.ru_stime
+            self.busy_s += usage.ru_utime + usage.ru_stime
 
 
 def _ended(pid: int, patience_s: float) -> bool:

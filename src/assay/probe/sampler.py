@@ -409,7 +409,7 @@ def measured(
     made: list[tuple[Node, Sequence[Probe]]] = []
     for number, node in enumerate(scene.nodes or [LocalNode()]):
         context = ProbeContext(
-            dict(os.environ), children.run, children.watch, lambda: children.busy_s, lambda: samples.bytes, node,
+            dict(os.environ), children.run, lambda: children.busy_s, lambda: samples.bytes, node,
             is_first=number == 0,
         )  # fmt: skip
         made.append((node, probes(context)))
