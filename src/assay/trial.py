@@ -40,7 +40,7 @@ from assay.plan.layout import lay_out
 from assay.probe.sampler import Measurement, measured
 from assay.record.scale_rules import drives_seen, report_of
 from assay.stats.blocked import by_phase
-from assay.stats.fault_losses import with_losses
+from assay.stats.fault_cost import with_losses
 from assay.stats.signature import signature
 from assay.stats.trial_doubts import (
     cached,

@@ -9,7 +9,7 @@ from assay.model.record import Status
 from assay.report.analysis import analyse
 from assay.report.first_screen import first_screen
 from assay.report.values import placement_values
-from assay.stats.fault_losses import with_losses
+from assay.stats.fault_cost import with_losses
 from assay.stats.sample import is_valid
 from assay.stats.trial_doubts import fault_missed
 from assay.stats.trial_summary import summarise

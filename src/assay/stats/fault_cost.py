@@ -1,16 +1,45 @@
-"""What faults cost: the time of trials with one against those without, and the most work that any of them lost."""
+"""What faults cost: the time of trials with one against those without, and the work that they lost."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from assay.model.base import Frozen
 from assay.model.doubt import Outcome
-from assay.model.fault import NO_FAULT
+from assay.model.fault import NO_FAULT, Fault, FaultReport
+from assay.model.record import JobRecord
+from assay.model.task import TaskAttempt
 from assay.model.trial_summary import TrialSummary
 from assay.stats.comparison import Comparison
 from assay.stats.sample import Levels, by_levels, has_failed
 
 FAULT = "fault"
 """The factor."""
+
+
+def with_losses(
+    report: FaultReport, fault: Fault, jobs: Sequence[JobRecord], attempts: Sequence[TaskAttempt]
+) -> FaultReport:
+    """With what the history of the trial's own jobs tells of the fault; it did not strike where all had ended then."""
+    struck_ms = report.struck_ms
+    if struck_ms is None or all(job.finished_ms <= struck_ms for job in jobs):
+        return report.model_copy(update={"struck_ms": None})
+    job_ids = {job.id for job in jobs}
+    starts_ms: dict[str, list[int]] = defaultdict(list)
+    lost = 0
+    for attempt in attempts:
+        if attempt.job in job_ids:
+            starts_ms[attempt.task].append(attempt.started_ms)
+            lost += _is_lost(attempt, fault, struck_ms)
+    again = sum(len(of_task) > 1 and max(of_task) >= struck_ms for of_task in starts_ms.values())
+    return report.model_copy(update={"lost_attempts": lost, "repeated_tasks": again})
+
+
+def _is_lost(attempt: TaskAttempt, fault: Fault, struck_ms: int) -> bool:
+    """An attempt on the worker that did not end well, or not for good, after the fault struck."""
+    # On a second network a node is called by another name, which begins with its own.
+    on_it = attempt.node == fault.worker or attempt.node.startswith(f"{fault.worker}-")
+    unended = not attempt.finished_ms or attempt.finished_ms >= struck_ms
+    return on_it and (attempt.output_lost or (attempt.state != "SUCCEEDED" and unended))
 
 
 class FaultCost(Frozen):
