@@ -275,6 +275,19 @@ class TrialSummary:
         return sum(self.blocked_phases.values()) if self.blocked_phases else None
 
     @property
+    def elapsed_without_instruments_s(self) -> float | None:
+        """The jobs' time less what the emulator and the probes took from them: the least that they could have taken.
+
+        None where that is not known, where the instruments had processors of their own, and on a scale model, whose
+        nodes are not held up by them.
+        """
+        taken_s, cores = self.instruments_s, self.machine.cores
+        apart = self.modelled or "processors.instruments" in self.facts
+        if taken_s is None or self.elapsed_s is None or not cores or apart:
+            return None
+        return self.elapsed_s - taken_s / cores
+
+    @property
     def read_share(self) -> float | None:
         """What came from the drives of all that the jobs asked to read."""
         return min(1.0, self.drives_read_bytes / self.asked_bytes) if self.asked_bytes else None

@@ -19,7 +19,6 @@ from assay.report.nodes import (
     imbalance_words,
     nodes_in,
 )
-from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.trial_summary import summarise
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
@@ -53,7 +52,7 @@ def cost_of(record: Record, samples_bytes: int) -> ProbeCost:
         samples_bytes=samples_bytes,
         samples_bytes_per_hour=samples_bytes * 3600 / covered_s if samples_bytes and covered_s else None,
         instruments_s=summary.instruments_s,
-        elapsed_s=elapsed_without_instruments_s(summary),
+        elapsed_s=summary.elapsed_without_instruments_s,
     )
 
 

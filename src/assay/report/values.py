@@ -13,7 +13,6 @@ from assay.report.figures import FIGURES, Figures, FiguresKind, medians_over
 from assay.stats.breakdown import Breakdown
 from assay.stats.decision import Decision, Question
 from assay.stats.estimate import Estimate
-from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.nodes import RESOURCES, imbalances, node_uses, transfers
 from assay.stats.predicted import PredictedLevel
 from assay.stats.sample import Trials, is_valid
@@ -176,7 +175,7 @@ def trial_values(
             "staging_submitted_s": summary.staging_submitted_s,
             "outside_jobs_s": summary.outside_jobs_s,
             "instruments_cpu_s": summary.instruments_s,
-            "elapsed_without_instruments_s": elapsed_without_instruments_s(summary),
+            "elapsed_without_instruments_s": summary.elapsed_without_instruments_s,
             **phase_columns(summary.trial.engine, summary.phases),
             "jobs": len(summary.jobs),
         }

@@ -23,10 +23,12 @@ from assay.stats.drive_use import (
     run_reports,
     written_bytes,
 )
-from assay.stats.instruments import instruments_s
 from assay.stats.nodes import imbalances, node_uses
 from assay.stats.staging import staging_use
 from assay.stats.trial_doubts import asked_bytes
+
+_INSTRUMENTS = {("processes", "emulator"), ("own-cost", "probes")}
+_BUSY = {"user_s", "system_s", "busy_s"}
 
 
 def summarise(record: Record) -> TrialSummary:
@@ -99,11 +101,21 @@ def _tasks(record: Record) -> dict[str, Any]:
     return {
         "cpu_ms": counted(record).get("cpu_ms"),
         "not_computing": not_computing_share(record),
-        "instruments_s": instruments_s(record),
+        "instruments_s": _instruments_s(record),
         "blocked_phases": blocked_phases(record),
         "unexplained_share": None if clock is None else clock.left_over_share,
         "beyond_pressure_share": beyond_pressure_share(record),
     }
+
+
+def _instruments_s(record: Record) -> float | None:
+    """Processor time that the emulator and the probes took while the jobs ran; None where nobody measured it."""
+    known = [
+        amount.value
+        for amount in record.amounts
+        if amount.part == "run" and (amount.probe, amount.subject) in _INSTRUMENTS and amount.series in _BUSY
+    ]
+    return sum(known) if known else None
 
 
 def _seen_nodes(record: Record) -> dict[str, tuple[str, ...]]:
