@@ -11,7 +11,7 @@ from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.model.doubt import Outcome
 from assay.model.network import Pair
 from assay.stats.nodes import CONTROL, node_uses, transfers
-from assay_extras.energy.nodes import node_energies
+from assay_extras.energy.account import node_energies
 from tests.it.driving import AS_ROOT, a_place
 
 pytestmark = [pytest.mark.it, pytest.mark.alone, pytest.mark.long, AS_ROOT]

@@ -13,12 +13,12 @@ from assay_extras.energy.account import (
     NO_ENERGY,
     efficiency,
     energy_account,
+    node_energies,
     node_spreads,
     phase_efficiency,
     power_over_time,
 )
 from assay_extras.energy.model import Efficiency, EnergyAccount, PowerSpread, Ranged
-from assay_extras.energy.nodes import node_energies
 
 PARTS: tuple[Part, ...] = ("staging", "run", "write out", "collect")
 _PRODUCTS: tuple[tuple[str, str, Callable[[Efficiency], Ranged]], ...] = (

@@ -4,9 +4,8 @@ import pytest
 
 from assay.model.record import JOBS, Amount, Sample
 from assay.model.scale import ScaleReport
-from assay_extras.energy.account import counted, energy_account, node_spreads
+from assay_extras.energy.account import counted, energy_account, node_energies, node_spreads
 from assay_extras.energy.model import PowerModel
-from assay_extras.energy.nodes import node_energies
 from tests.builders import a_record, series_of
 from tests.report.made_nodes import a_cluster_record
 
