@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.cli.computing_trial import computing_of
+from assay.cli.run_job import computing_of
 from assay.engine.spark_tasks import COUNTERS_GROUP
 from assay.engine.tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.plan.computing_ratio import Computing

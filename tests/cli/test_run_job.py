@@ -508,7 +508,6 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
         return 0
 
     monkeypatch.setattr("assay.cli.run_job.run_experiment", run_trial)
-    monkeypatch.setattr("assay.cli.computing_trial.run_experiment", run_trial)
     words = ["run-job", "my job.jar", *a_past_sort(home)]
     for _ in range(2):
         done = CliRunner().invoke(cli, words, catch_exceptions=False)
@@ -539,7 +538,7 @@ def test_a_run_first_measures_what_the_sample_computes_and_keeps_it(home, monkey
 
 def test_drives_that_would_be_too_slow_are_refused_before_a_trial(home, monkeypatch):
     monkeypatch.setattr("assay.cli.run_job.usable_processors", lambda: 2.0)
-    monkeypatch.setattr("assay.cli.computing_trial.run_experiment", lambda *_, **__: pytest.fail("a trial ran"))
+    monkeypatch.setattr("assay.cli.run_job.run_experiment", lambda *_, **__: pytest.fail("a trial ran"))
     words = ["run-job", "my job.jar", *a_past_sort(home), "--node-cores", "240", "--against", "24xnvme"]
     with pytest.raises(BadInputError, match="today's drive would have to be 120 times slower"):
         CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)

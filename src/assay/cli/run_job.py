@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from assay.cli.computing_trial import computing_here
 from assay.cli.console import Output
 from assay.cli.context import (
     OUT_HELP,
@@ -46,6 +45,7 @@ from assay.model.drive_profile import SHORT_NAMES, DriveProfile
 from assay.model.errors import BadInputError
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
+from assay.model.record import Record
 from assay.model.registry import VARIANTS, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, USUAL_ENGINE, SiteShape, WorkloadSpec
@@ -53,8 +53,12 @@ from assay.plan.computing_ratio import Computing, DriveSpeed, NodeDrives, Proces
 from assay.plan.data_ratio import SiteNode, cache_bytes, times_text
 from assay.plan.experiment import MOST_WORTH
 from assay.plan.job_experiment import ROLES, TRIALS, JobExperiment, experiment_name, of_several
+from assay.record.folder import RunFolder
 from assay.report.typed import typed
 from assay.report.words import print_line
+from assay.stats.drive_use import counted
+from assay.stats.sample import is_valid
+from assay.stats.trial_summary import summarise
 
 _MOST_COPIES = 8
 """Of its input a job that sorts has at once about five on its drives; others may have more."""
@@ -330,12 +334,57 @@ def _drive_speed(
     """
     sample = None
     if site is not None:
-        sample = computing_here(test.experiment, test.sample, file, installation, output, may_run=False)
+        sample = _computing_here(test.experiment, test.sample, file, installation, output, may_run=False)
     speed = test.speed(site, sample, processors)
     if site is None or sample is not None or not may_run:
         return speed
-    sample = computing_here(test.experiment, test.sample, file, installation, output, may_run=True)
+    sample = _computing_here(test.experiment, test.sample, file, installation, output, may_run=True)
     return test.speed(site, sample, processors)
+
+
+def _computing_here(
+    experiment: JobExperiment, sample: InputSample, file: Path, installation: Installation, output: Output,
+    *, may_run: bool,
+) -> Computing | None:  # fmt: skip
+    """What the job of an experiment computes here, by a trial of it without delays.
+
+    The trial's run lies beside `file`, where the experiment is or will be, and is not repeated while settings, jar and
+    sample are the same. Where there is none yet and it may not run, None. Raises BadInputError where its output was
+    wrong, or its tasks counted nothing.
+    """
+    text = experiment.without_delays
+    jar = Path(experiment.options["jar"]).stat()
+    facts = f"{text}{sample.manifest}{jar.st_size} {jar.st_mtime_ns}"
+    run = file.parent / f"{file.stem}-computing-{sha256(facts.encode()).hexdigest()[:8]}"
+    records = RunFolder(run).records()[0] if (run / "plan.json").exists() else []
+    if not records:
+        if not may_run:
+            return None
+        print_line(output.progress, "first a trial without storage delays, to measure how much the sample computes")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        trial_file = file.parent / f"{file.stem}-computing.yaml"
+        replace_text(trial_file, text)
+        run_experiment(trial_file, run, installation, Output.on(output.progress), resume=(run / "plan.json").exists())
+        records = RunFolder(run).records()[0]
+    computing = next((computing_of(record) for record in records if is_valid(summarise(record))), None)
+    if computing is None:
+        raise BadInputError(
+            f"the trial without storage delays did not succeed, or its tasks counted nothing: see {run}; remove that "
+            "folder to repeat it, or leave out --history"
+        )
+    return computing
+
+
+def computing_of(record: Record) -> Computing | None:
+    """What the tasks of a trial did; None where they counted no processor time, or read nothing."""
+    counts = counted(record)
+    starts = 0
+    if rules_of(record.trial.engine).own_processes:
+        starts = sum(stage.tasks for job in record.jobs for stage in job.stages)
+    computing = Computing(
+        counts["cpu_ms"] / 1000, starts, counts["store_read_bytes"], summarise(record).elapsed_s or 0.0
+    )
+    return computing if computing.cpu_s and computing.read_bytes else None
 
 
 def _least_s(sample_bytes: float) -> float:
@@ -383,8 +432,8 @@ def _properties(pairs: Sequence[str]) -> dict[str, str]:
 
 def _count_of(drives: str) -> tuple[int, str]:
     """How many drives a node has, and what each is: `12xhdd`, or `hdd` for one."""
-    counted = _COUNTED.fullmatch(drives)
-    return (int(counted[1]), counted[2]) if counted else (1, drives)
+    several = _COUNTED.fullmatch(drives)
+    return (int(several[1]), several[2]) if several else (1, drives)
 
 
 def _drives(now: str, against: str, installation: Installation) -> tuple[JobDrive, JobDrive]:
