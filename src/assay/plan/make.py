@@ -15,6 +15,7 @@ from assay.model.dataset import DATASET as THE_DATASET
 from assay.model.dataset import NO_DATASET, DatasetSpec
 from assay.model.demand import OtherDrive
 from assay.model.doubt import Doubt
+from assay.model.drive_profile import PROFILE_FILES, SHORT_NAMES
 from assay.model.errors import BadInputError, Mistakes
 from assay.model.installed import kinds_of, stack_of, variants_on
 from assay.model.layout import Role
@@ -41,7 +42,6 @@ from assay.plan.order import blocks
 from assay.plan.overrides import Override
 from assay.plan.pairs import check_pairs
 from assay.plan.placement import PlacementLevel, alone_on, placement_level
-from assay.plan.predicted import predicted_drives
 from assay.plan.properties import check_properties, single_copy
 from assay.plan.settings import resolve, shipped_profiles
 from assay.plan.shares import engines_unequal
@@ -167,7 +167,7 @@ def _resolve(source: ExperimentSource, vocabulary: Vocabulary) -> _Resolved:
     placements = mistakes.attempt(lambda: _placements(source, roles), no_placements) if roles else []
     cluster = mistakes.attempt(lambda: experiment.platform.spec(experiment.cluster.keys, source), no_cluster)
     no_drives: tuple[OtherDrive, ...] = ()
-    predict = mistakes.attempt(lambda: predicted_drives(source, vocabulary, media, roles), no_drives)
+    predict = mistakes.attempt(lambda: _predicted_drives(source, vocabulary, media, roles), no_drives)
     mistakes.refuse()
     if experiment.datasets and not any(workload.needs_dataset for workload in workloads):
         raise source.error_at(
@@ -479,6 +479,41 @@ def _check_scale_model(source: ExperimentSource) -> None:
             f"dilation needs drives that can be slower, and the medium {real!r} is a "
             f"{experiment.media[real].kind.name}; take an emulated drive, or memory",
         )
+
+
+def _predicted_drives(
+    source: ExperimentSource,
+    vocabulary: Vocabulary,
+    media: Mapping[str, MediumSpec],
+    roles: Mapping[tuple[str, str], Sequence[Role]],
+) -> tuple[OtherDrive, ...]:
+    """The drives on which the experiment wants times predicted; `roles` are those of each store and engine together.
+
+    Raises BadInputError for a drive that nobody describes, a role that no stack has, and for scale models.
+    """
+    experiment = source.experiment
+    emulated = {name: fields for name, medium in media.items() if (fields := medium.model_extra or {}).get("profile")}
+    known_roles = list(dict.fromkeys(role.name for of_stack in roles.values() for role in of_stack))
+    drives = []
+    for place, entry in enumerate(experiment.predict):
+        for number, role in enumerate(entry.roles):
+            source.check_word(["predict", place, "roles", number], "role", role, known_roles)
+        medium = emulated.get(entry.drive)
+        profile = str(medium["profile"]) if medium else SHORT_NAMES.get(entry.drive, entry.drive)
+        if Path(profile).suffix in PROFILE_FILES:
+            with source.at("predict", place):
+                profile = str(source.absolute(profile))
+        elif profile not in vocabulary.profiles:
+            known = [*emulated, *SHORT_NAMES, *vocabulary.profiles]
+            problem = f"nobody describes the drive {entry.drive!r}; {nearest(entry.drive, known)} (or give a YAML file)"
+            raise source.error_at(["predict", place], problem)
+        drives.append(OtherDrive.on(entry.drive, profile, tuple(entry.roles), medium))
+    source.refuse_repeated(["predict"], "predict", [drive.name for drive in drives])
+    if drives and experiment.dilation:
+        raise source.error_at(
+            ["predict"], "times are predicted from clusters of full speed alone; leave out predict, or dilation"
+        )
+    return tuple(drives)
 
 
 def _check_write_back_age(source: ExperimentSource) -> None:
