@@ -125,10 +125,6 @@ class Check(NamedTuple):
     is_good: Callable[[Any], object]
 
 
-def _no_address(_site: Site) -> tuple[str, ...]:
-    return ()
-
-
 class ExistingDaemon(NamedTuple):
     """A daemon of an existing cluster, as clients find it and ask it.
 
@@ -139,7 +135,7 @@ class ExistingDaemon(NamedTuple):
     role: str
     name: str
     """As its users write it, with its capitals."""
-    addresses: Callable[[Site], tuple[str, ...]] = _no_address
+    addresses: Callable[[Site], tuple[str, ...]] = lambda _: ()
     well: Check | None = None
     """How it tells that it can be used; of a master, asked before a trial begins."""
     wanted: str = ""

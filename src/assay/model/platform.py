@@ -110,21 +110,6 @@ class PlatformContext(NamedTuple):
     environment: Mapping[str, str]
 
 
-def unchanged(spec: ClusterSpec) -> ClusterSpec:
-    """The cluster itself: it can be had, or its check says why not."""
-    return spec
-
-
-def never_expires(_spec: ClusterSpec, _seconds: float) -> Sequence[Doubt]:
-    """Nothing of it ends by itself."""
-    return ()
-
-
-def not_slowed(_spec: ClusterSpec) -> int:
-    """It runs as fast as what it stands for: itself."""
-    return 1
-
-
 class PlatformKind(NamedTuple):
     """A kind of platform, as registered in PLATFORMS.
 
@@ -143,9 +128,9 @@ class PlatformKind(NamedTuple):
     spec: Callable[[Any, Places], ClusterSpec]
     own_medium: str = ""
     needed_keys: Mapping[str, str] = {}
-    possible: Callable[[ClusterSpec], ClusterSpec] = unchanged
-    lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = never_expires
-    slowness: Callable[[ClusterSpec], int] = not_slowed
+    possible: Callable[[ClusterSpec], ClusterSpec] = lambda spec: spec
+    lasting: Callable[[ClusterSpec, float], Sequence[Doubt]] = lambda *_: ()
+    slowness: Callable[[ClusterSpec], int] = lambda _: 1
 
 
 @dataclass(frozen=True)

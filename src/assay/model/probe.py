@@ -254,15 +254,6 @@ class NodeSourceContext(NamedTuple):
     cluster: ForeignCluster
 
 
-def as_given(options: Any, _absolute: Callable[[Path], Path]) -> Any:
-    """Options without a path."""
-    return options
-
-
-def always_possible(_options: Any, _environment: Mapping[str, str], _ask: Ask) -> None:
-    """Nothing has to be installed."""
-
-
 class NodeSourceKind(NamedTuple):
     """A way to read nodes, as registered in NODE_SOURCES.
 
@@ -277,8 +268,8 @@ class NodeSourceKind(NamedTuple):
     open: Callable[[Any, NodeSourceContext], NodeSource]
     options: Any = None
     about: str = ""
-    located: Callable[[Any, Callable[[Path], Path]], Any] = as_given
-    check: Callable[[Any, Mapping[str, str], Ask], None] = always_possible
+    located: Callable[[Any, Callable[[Path], Path]], Any] = lambda options, _absolute: options
+    check: Callable[[Any, Mapping[str, str], Ask], None] = lambda *_: None
     series: SeriesTable = SeriesTable()
     adds: str = ""
     columns: "tuple[NodeColumn, ...]" = ()

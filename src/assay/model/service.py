@@ -260,10 +260,6 @@ def _none(*_: object) -> Mapping[str, str]:
     return {}
 
 
-def _nothing(_cluster: RunningCluster, _properties: Mapping[str, str]) -> Mapping[str, Fact]:
-    return {}
-
-
 class Discovery(NamedTuple):
     """How a service is used that is there already, beside an existing cluster, and that no web page tells of.
 
@@ -274,12 +270,8 @@ class Discovery(NamedTuple):
     """
 
     properties: Callable[[Mapping[str, Any], Site], Mapping[str, str]] = _none
-    check: Callable[[RunningCluster, Mapping[str, str]], Mapping[str, Fact]] = _nothing
+    check: Callable[[RunningCluster, Mapping[str, str]], Mapping[str, Fact]] = _none
     defaults: Mapping[str, str] = {}
-
-
-def _no_check(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
-    return
 
 
 class Share(NamedTuple):
@@ -291,14 +283,6 @@ class Share(NamedTuple):
     tasks: int
     memory_mb: int
     text: str
-
-
-def _says_nothing(_spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> Share | None:
-    return None
-
-
-def _no_tasks(_properties: Mapping[str, str], _offered_mb: int, _disk_bytes: int) -> int:
-    return 0
 
 
 class Service(NamedTuple):
@@ -338,15 +322,15 @@ class Service(NamedTuple):
     cluster or on one that has lost a node (heartbeats, polls, time-outs, retries)."""
     start_properties: Callable[[ContainerStarts, Mapping[str, str]], Mapping[str, str]] = _none
     """Properties for a way to start things, where those that the trial chose leave room for it."""
-    check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = _no_check
+    check: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], None] = lambda *_: None
     """Raises BadInputError where a job can't run with the trial's properties, beside the daemons of one node."""
-    task_share: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], Share | None] = _says_nothing
+    task_share: Callable[[EmbeddedSpec, Mapping[str, str], Sequence[DaemonKind]], Share | None] = lambda *_: None
     """What jobs get of the nodes' memory and processors, from what `check` is given. A plan that compares engines says
     it, and doubts what is unequal."""
     settings: Callable[[Sequence[NodeContext]], Mapping[str, str]] = _none
     """What a record has to say of its configuration on all nodes."""
     costs: Costs = Costs()
-    tasks_bytes: Callable[[Mapping[str, str], int, int], int] = _no_tasks
+    tasks_bytes: Callable[[Mapping[str, str], int, int], int] = lambda *_: 0
     """An estimate of the memory of the tasks that run at once, from the trial's properties, the MiB for containers on
     all nodes, and the bytes of data."""
     profiles: Mapping[str, ServiceProfile] = {}

@@ -188,22 +188,6 @@ class LeastRoom(NamedTuple):
     why: str
 
 
-def _as_given(_properties: Mapping[str, str], _line_bytes: float | None) -> float:
-    return 1.0
-
-
-def _no_memory(_properties: Mapping[str, str], _stored_bytes: int) -> int:
-    return 0
-
-
-def _any_room(_properties: Mapping[str, str], _nodes: int) -> Sequence[LeastRoom]:
-    return ()
-
-
-def _no_placer(_cluster: RunningCluster, _layout: Layout) -> Placer | None:
-    return None
-
-
 class StoreKind(NamedTuple):
     """A kind of store, as registered in STORES. Whatever it leaves out it does not have.
 
@@ -220,18 +204,18 @@ class StoreKind(NamedTuple):
     """What it guarantees of data when staging has ended."""
     promise_while_staging: Callable[[Mapping[str, str], int], Promise] | None = None
     """What it guarantees until then of data that it has taken, where that is something else: while it is in a log."""
-    placer: Callable[[RunningCluster, Layout], Placer | None] = _no_placer
+    placer: Callable[[RunningCluster, Layout], Placer | None] = lambda *_: None
     """What steers its bytes on a cluster of Assay's own, whose directories lie on its nodes."""
     copies_property: str = ""
     """The property that says how many copies it keeps, for `replication` in an experiment."""
-    space_factor: Callable[[Mapping[str, str], float | None], float] = _as_given
+    space_factor: Callable[[Mapping[str, str], float | None], float] = lambda *_: 1.0
     """How many bytes it has on media for each copy of a byte that it is given, at the worst moment: an estimate. What
     it writes twice counts twice while both are there: logs, flushed files, what compactions make of them. A line has
     so many bytes on average; None where nobody knows."""
-    memory_bytes: Callable[[Mapping[str, str], int], int] = _no_memory
+    memory_bytes: Callable[[Mapping[str, str], int], int] = lambda *_: 0
     """An estimate of the memory that it takes on all nodes for so many bytes that it is given, beside the `costs` of
     its services."""
-    least_rooms: Callable[[Mapping[str, str], int], Sequence[LeastRoom]] = _any_room
+    least_rooms: Callable[[Mapping[str, str], int], Sequence[LeastRoom]] = lambda *_: ()
     """What must be free on a node's media before it takes the first byte."""
     options: type[Frozen] = Frozen
     """What experiments may say of it beside its name: the keys of a map. It refuses values that can't be."""

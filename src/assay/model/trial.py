@@ -389,11 +389,6 @@ CpusBound = Annotated[
 ]
 
 
-def cpus_level(count: float | None) -> str:
-    """A bound of processor time, in cores, as tables show it."""
-    return ALL if count is None else f"{count:g}"
-
-
 def dilation_level(dilation: Dilation | None) -> str:
     """A dilation as tables show it."""
     return "none" if dilation is None else str(dilation)
@@ -459,7 +454,7 @@ FACTORS = (
     Factor("memory", "memory", "cluster.limit_memory_bytes", memory_level, size_of, usual={ALL}),
     Factor("page_cache", "page_cache", "cluster.page_cache_bytes", memory_level, size_of, usual={ALL}),
     Factor("write_back", "write_back", "cluster.write_back", usual={OF_HOST}),
-    Factor("cpus", "cpus", "cluster.limit_cpus", cpus_level, float, usual={ALL}),
+    Factor("cpus", "cpus", "cluster.limit_cpus", lambda count: f"{count:g}" if count else ALL, float, usual={ALL}),
     Factor("dilation", "dilation", "cluster.dilation", dilation_level, dilation_of, usual={"none"}, choice=False),
     Factor("fault", "fault", "cluster.fault", fault_level, lambda _: None, usual={NO_FAULT}),
     Factor("cache", "cache", "cache"),
