@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.agreement_by_drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from benchmarks.aloja import again_block as aloja_again
 from benchmarks.aloja import block as aloja_score
 from benchmarks.aloja import chart as aloja_chart
@@ -20,7 +21,6 @@ from benchmarks.aloja import headline as aloja_headline
 from benchmarks.studies_null import WRITTEN, NullRates
 
 from assay_extras.studies.comparison import Judged
-from assay_extras.studies.drive_speed import CHART_FILE, at_speeds, read_speed_runs, speed_svg, speed_tables
 from assay_extras.studies.kept import read_kept
 from assay_extras.studies.overview import Compared, StudiesOverview, judged_by_runs, overview
 from assay_extras.studies.overview_view import (

@@ -1,12 +1,7 @@
 """Proves that a run on drives of several speeds is judged at each speed, and that what depends on the speed is named."""
 
 import pytest
-from benchmarks.studies_null import design, null_rates
-
-from assay.cli.context import vocabulary
-from assay.model.errors import BadInputError
-from assay.model.trial import MediumSpec
-from assay_extras.studies.drive_speed import (
+from benchmarks.agreement_by_drive_speed import (
     SPEED_FILE,
     at_speeds,
     read_speed_runs,
@@ -14,6 +9,11 @@ from assay_extras.studies.drive_speed import (
     speed_svg,
     speed_tables,
 )
+from benchmarks.studies_null import design, null_rates
+
+from assay.cli.context import vocabulary
+from assay.model.errors import BadInputError
+from assay.model.trial import MediumSpec
 from assay_extras.studies.kept import study_run
 from tests.builders import a_plan, make_plan
 from tests.extras.studies.builders import a_graph_trial
