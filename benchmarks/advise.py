@@ -32,7 +32,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from benchmarks.known_busy_times import as_columns, busy_s
+from benchmarks.known_busy_times import busy_s
 from benchmarks.likely import limited_drives, past_job
 from benchmarks.triage_histories import jobs_of, settings_of
 from benchmarks.triage_truth import drives_of_trial, job_names, job_of, unpacked_run
@@ -47,7 +47,7 @@ from assay.model.record import JobRecord, Record
 from assay.model.task import TaskAttempt
 from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
-from assay.report.columns import grid, layout_table
+from assay.report.columns import as_columns, grid, layout_table
 from assay.stats.drive_use import BUSY_TIME
 from assay.triage.bounds import Busy
 from assay.triage.drives import Drives

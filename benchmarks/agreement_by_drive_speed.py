@@ -29,11 +29,11 @@ from assay.record.folder import RunFolder
 from assay.record.reading import first_of
 from assay.report.charts.drawing import FAINT, INK, PAPER, SOFT, figure, text
 from assay.report.charts.elapsed import PALETTE
-from assay.report.columns import layout_table
+from assay.report.columns import as_columns, layout_table
 from assay_extras.studies.comparison import Verdict, all_judged
 from assay_extras.studies.kept import StudyRun, study_run
 from assay_extras.studies.overview import Compared, overview
-from assay_extras.studies.overview_view import score_columns, standalone
+from assay_extras.studies.overview_view import standalone
 from assay_extras.studies.published import StudyExperiment, study_experiment
 from assay_extras.studies.score import RatioError, Score, ratio_error
 from assay_extras.studies.score_view import ScoreTable
@@ -83,7 +83,8 @@ def main() -> int:
         return 2
     found = at_speeds(runs)
     for shown in speed_tables(found):
-        print("\n".join(["", shown.title, *layout_table(score_columns(shown), WIDTH), shown.about]))  # noqa: T201
+        columns = as_columns(shown.header, shown.rows)
+        print("\n".join(["", shown.title, *layout_table(columns, WIDTH), shown.about]))  # noqa: T201
     if wishes.to is not None:
         (wishes.to / SPEED_FILE).write_text(f"{runs.model_dump_json(indent=1)}\n", encoding="utf-8")
         (wishes.to / CHART_FILE).write_text(standalone(speed_svg(found)), encoding="utf-8")

@@ -26,6 +26,7 @@ from typing import NamedTuple
 from assay.model.base import Frozen, json_text
 from assay.record.folder import RunFolder
 from assay.report.charts.drawing import BLUE, FAINT, INK, VERMILION, figure, rect, text
+from assay.report.columns import as_columns, grid
 from assay.report.words import percent
 from assay.stats.decision import Decision, decisions
 from assay.stats.trial_summary import summaries_of
@@ -403,7 +404,8 @@ def block(score: Path = SCORE) -> str:
     )
     columns = ["job", "where", "disk", "pairs", "ratio", "forecast", "interval", "within"]
     return "\n\n".join([
-        _table(_SOURCES, source_rows(cases)), summary, _table(columns, rows), _table(_COSTS, cost_rows(cases)),
+        grid(as_columns(_SOURCES, source_rows(cases))), summary, grid(as_columns(columns, rows)),
+        grid(as_columns(_COSTS, cost_rows(cases))),
     ])  # fmt: skip
 
 
@@ -430,13 +432,9 @@ def again_block(score: Path = SCORE, again: Path = SCORE_AGAIN) -> str:
         f"hold {_within(_kept(again))}; those of the first, {_within(_kept(score))}."
     )
     return "\n\n".join([
-        _table(columns, rows), summary, _table(_SOURCES, source_rows(_kept(again))),
-        _table(_COSTS, cost_rows(_kept(again))),
+        grid(as_columns(columns, rows)), summary, grid(as_columns(_SOURCES, source_rows(_kept(again)))),
+        grid(as_columns(_COSTS, cost_rows(_kept(again)))),
     ])  # fmt: skip
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, ["---", *["--:"] * (len(headings) - 1)], *rows))
 
 
 def _committed(file: Path) -> str:

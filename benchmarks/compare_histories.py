@@ -33,6 +33,7 @@ import numpy as np
 from assay.cli.context import find_installation
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.signature import Array
+from assay.report.columns import as_columns, grid
 from assay.report.words import percent
 from assay.stats.before_after import Adjusted, ChangeVerdict, JobNights, verdict_of
 from assay.stats.comparison import holm
@@ -198,8 +199,8 @@ def write_site(folder: Path, case: Case, source: np.random.Generator) -> int:
 def markdown(kept: Mapping[str, Any]) -> list[str]:
     """The tables of the page."""
     return [
-        *_table(COLUMNS, list(_covered_rows(kept["cases"]))), "",
-        *_table(FOUND_COLUMNS, list(_found_rows(kept["cases"]))), "", histories_text(kept["histories"]),
+        grid(as_columns(COLUMNS, list(_covered_rows(kept["cases"])))), "",
+        grid(as_columns(FOUND_COLUMNS, list(_found_rows(kept["cases"])))), "", histories_text(kept["histories"]),
     ]  # fmt: skip
 
 
@@ -238,11 +239,6 @@ def histories_text(row: Row) -> str:
 
 def _share(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    rule = ["---", *(["--:"] * (len(heads) - 1))]
-    return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
 
 
 def main() -> int:

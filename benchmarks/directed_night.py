@@ -22,14 +22,12 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from benchmarks.known_busy_times import as_columns
-
 from assay.model.doubt import Outcome
 from assay.model.layout import INTERMEDIATE
 from assay.model.record import JobRecord, Record
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.report.columns import grid
+from assay.report.columns import as_columns, grid
 from assay.stats.fit import Contrast
 from assay.workload.together import names_at_once
 

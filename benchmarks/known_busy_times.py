@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from assay.model.record import Record
 from assay.model.trial import ZERO_DELAY
-from assay.report.columns import Column
 from assay.report.words import percent
 from assay.stats.closed_network import TASKS_AT_ONCE, computing_time, network_time
 from assay.stats.sample import is_valid
@@ -155,8 +154,3 @@ def covered(all_cases: Sequence[Case]) -> int:
     errors = [(case.run, case.error(predictor)) for case in all_cases]
     others = {run: [error for name, error in errors if name != run] for run, _ in errors}
     return sum(bool(others[run]) and abs(error) <= interval_95(others[run]) for run, error in errors)
-
-
-def as_columns(names: Sequence[str], table: Sequence[Sequence[str]]) -> list[Column]:
-    """A table's columns, of which the first has names."""
-    return [Column(name, [row[place] for row in table], name=place == 0) for place, name in enumerate(names)]

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from benchmarks.known_busy_times import BUSY_JOBS, BUSY_SHARE, as_columns, error_text, spread, spread_of_errors
+from benchmarks.known_busy_times import BUSY_JOBS, BUSY_SHARE, error_text, spread, spread_of_errors
 from benchmarks.throttled_devices import DEVICES, UNLIMITED
 from benchmarks.triage_truth import drives_of_trial
 
@@ -30,7 +30,7 @@ from assay.model.record import JobRecord, Record
 from assay.model.trial import DEFAULT_WORTH, ZERO_DELAY, Trial
 from assay.plan.job_experiment import ROLES
 from assay.record.folder import RunFolder
-from assay.report.columns import layout_table
+from assay.report.columns import as_columns, layout_table
 from assay.report.words import percent
 from assay.stats.drive_use import BUSY_TIME
 from assay.stats.sample import is_valid

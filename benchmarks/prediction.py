@@ -16,7 +16,6 @@ from benchmarks.known_busy_times import (
     BUSY_SHARE,
     COLUMNS,
     Case,
-    as_columns,
     by_network,
     cases,
     covered,
@@ -41,7 +40,7 @@ from benchmarks.replayed import (
 )
 
 from assay.record.folder import RunFolder
-from assay.report.columns import layout_table
+from assay.report.columns import as_columns, layout_table
 from assay.report.words import percent
 from assay.stats.closed_network import TASKS_AT_ONCE
 

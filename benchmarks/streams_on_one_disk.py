@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import NamedTuple
 
-from benchmarks.known_busy_times import as_columns
 from scipy.stats import page_trend_test
 
 from assay.model.naming import size_of
@@ -31,7 +30,7 @@ from assay.model.trial_summary import TrialSummary
 from assay.plan.shares import share_of
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
-from assay.report.columns import grid
+from assay.report.columns import as_columns, grid
 from assay.stats.fit import Contrast
 from assay.stats.sample import is_valid
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
-from benchmarks.known_busy_times import COLUMNS, Case, as_columns, cases, covered, rows, worst
+from benchmarks.known_busy_times import COLUMNS, Case, cases, covered, rows, worst
 from benchmarks.prediction import (
     PREDICTOR_COLUMNS,
     SUMMARY_COLUMNS,
@@ -27,7 +27,7 @@ from benchmarks.replayed import NOT_WORTH, UNDECIDED, WORTH, Refused, Replayed, 
 from docs.kept_runs import is_kept, unpacked
 
 from assay.record.folder import RunFolder
-from assay.report.columns import grid
+from assay.report.columns import as_columns, grid
 
 PREDICTED_RUNS = (
     "a-a", "before-you-buy", "engines", "engines-terasort", "engines-three-nodes", "hbase-log-on-ssd", "quickstart",

@@ -70,7 +70,7 @@ from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
 from assay.report.answer import interval_text
 from assay.report.charts.shares import shares_chart
-from assay.report.columns import escaped, grid
+from assay.report.columns import as_columns, escaped, grid
 from assay.report.shares import columns_of, notes_of, share_text
 from assay.stats.decision import Decision
 from assay.stats.estimate import Estimate
@@ -387,7 +387,7 @@ def kept_triage_cases() -> list[Case]:
 def triage_truth() -> str:
     """Whether the bounds of triage held, and its verdicts by both rules."""
     cases = kept_triage_cases()
-    return f"{outcome(cases)}\n\n{_table([*VERDICT_COLUMNS], verdict_rows(cases))}"
+    return f"{outcome(cases)}\n\n{_table(VERDICT_COLUMNS, verdict_rows(cases))}"
 
 
 def triage_bound() -> str:
@@ -417,7 +417,7 @@ def triage_exclusions() -> str:
     cases = judged_on_disks(kept_triage_cases())
     if not cases:
         return "None of them has run yet."
-    return f"{exclusions_outcome(cases)}\n\n{_table([*RULE_COLUMNS], disk_rows(cases))}"
+    return f"{exclusions_outcome(cases)}\n\n{_table(RULE_COLUMNS, disk_rows(cases))}"
 
 
 @cache
@@ -444,8 +444,8 @@ def likely_without_emulation() -> str:
 
     def told(folder: RunFolder) -> str:
         cases = list(likely.cases(name, folder.records()[0], find_installation().profiles))
-        worst = _table([*likely.WORST_COLUMNS], likely.worst_rows(cases))
-        return "\n\n".join([likely.goal_text(cases), _table([*likely.COLUMNS], likely.rows(cases)), worst])
+        worst = _table(likely.WORST_COLUMNS, likely.worst_rows(cases))
+        return "\n\n".join([likely.goal_text(cases), _table(likely.COLUMNS, likely.rows(cases)), worst])
 
     return _of_kept(name, told, "studies/")
 
@@ -500,9 +500,8 @@ def charts() -> dict[Path, str]:
     return {RESULTS / "engines.svg": standalone(shares_chart(_shares("engines")))}
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> str:
-    rule = ["---", *(["--:"] * (len(headings) - 1))]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows))
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return grid(as_columns(heads, rows))
 
 
 def _listing(lines: list[str]) -> str:
@@ -544,17 +543,17 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "compare histories": compare_histories,
     "compare histories example": compare_histories_example,
     "compare histories example head": compare_histories_example_head,
-    "likely": lambda: _table([*likely.COLUMNS], likely.rows(_likely_cases())),
+    "likely": lambda: _table(likely.COLUMNS, likely.rows(_likely_cases())),
     "likely verdicts": likely_verdicts,
     "likely without emulation": likely_without_emulation,
     "triage truth": triage_truth,
-    "triage rules": lambda: _table([*RULE_COLUMNS], rule_rows(kept_triage_cases())),
+    "triage rules": lambda: _table(RULE_COLUMNS, rule_rows(kept_triage_cases())),
     "triage bound": triage_bound,
     "triage cases": triage_cases,
-    "triage expected": lambda: _table([*exclusions.COLUMNS], exclusions.rows(list(exclusions.expectations()))),
+    "triage expected": lambda: _table(exclusions.COLUMNS, exclusions.rows(list(exclusions.expectations()))),
     "triage exclusions": triage_exclusions,
-    "forty jobs": lambda: _table([*forty_jobs.COLUMNS], forty_jobs.rows()),
-    "triage looseness": lambda: _table([*SAVED_COLUMNS], looseness_rows(kept_triage_cases())),
+    "forty jobs": lambda: _table(forty_jobs.COLUMNS, forty_jobs.rows()),
+    "triage looseness": lambda: _table(SAVED_COLUMNS, looseness_rows(kept_triage_cases())),
     "triage example": triage_example,
     "triage example head": triage_example_head,
     "advise example": advise_example,

@@ -46,7 +46,7 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
     from assay.host.files import replace_text
     from assay.model.errors import BadInputError
     from assay.record.folder import RunFolder
-    from assay.report.columns import layout_table
+    from assay.report.columns import as_columns, layout_table
     from assay.report.words import print_line
     from assay_extras.studies.kept import is_kept, keep, merged, read_kept, study_run
     from assay_extras.studies.overview import overview
@@ -56,7 +56,6 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         overview_columns,
         overview_markdown,
         overview_svg,
-        score_columns,
         standalone,
         statements_words,
     )
@@ -89,7 +88,7 @@ def _studies(runs: tuple[Path, ...], to: Path | None, *, as_json: bool) -> None:
         if words:
             print_line(console, words)
     for shown in score_tables(found):
-        for line in ("", shown.title, *layout_table(score_columns(shown), console.width), shown.about):
+        for line in ("", shown.title, *layout_table(as_columns(shown.header, shown.rows), console.width), shown.about):
             print_line(console, line)
     print_line(console, headline(found))
 

@@ -21,7 +21,7 @@ from assay_extras.studies.overview import (
     StatementVerdicts,
     StudiesOverview,
 )
-from assay_extras.studies.score_view import ScoreTable, headline, score_tables
+from assay_extras.studies.score_view import headline, score_tables
 
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5)
 """Of both axes; what lies beyond them is drawn at their ends."""
@@ -171,14 +171,6 @@ def overview_columns(overview: StudiesOverview) -> list[Column]:
     return [
         Column(heading, [row[index] for row in rows], name=not index, rank=0 if index < 3 else 1)
         for index, heading in enumerate(HEADER)
-    ]
-
-
-def score_columns(shown: ScoreTable) -> list[Column]:
-    """One of the score's tables."""
-    return [
-        Column(heading, [row[index] for row in shown.rows], name=not index, rank=0)
-        for index, heading in enumerate(shown.header)
     ]
 
 

@@ -42,6 +42,11 @@ class Column(NamedTuple):
         return max(len(self.head), *(len(cell) for cell in self.cells), 0)
 
 
+def as_columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Column]:
+    """The columns of rows of cells, of which the first has names."""
+    return [Column(head, [row[place] for row in rows], name=place == 0) for place, head in enumerate(heads)]
+
+
 def layout_table(columns: Sequence[Column], width: int) -> Iterator[str]:
     """The head and a line for each row, names first. Where even columns of rank 0 are too wide, names stand above."""
     shown = fitting(columns, width)
