@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.cli.context import find_installation
 from assay.host.lease import Lease
 from assay.host.machine import available_memory_bytes
 from assay.media.emulated.attachment import BLOCK_BYTES, PURPOSE, raw_drive
@@ -111,11 +112,9 @@ def _arguments() -> argparse.Namespace:
 
 
 def _installation() -> Installation:
-    root = Path(__file__).resolve().parent.parent
-    scratch = root / ".assay" / "work" / "media-fidelity"
-    return Installation(
-        root=root, parts=root / ".assay", jobs_jar=Path(), cache=scratch / "cache", state=scratch / "state"
-    )
+    installation = find_installation()
+    scratch = installation.parts / "work" / "media-fidelity"
+    return installation.model_copy(update={"cache": scratch / "cache", "state": scratch / "state"})
 
 
 @contextmanager

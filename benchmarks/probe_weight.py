@@ -25,6 +25,7 @@ from rich.console import Console
 from scipy import stats
 
 from assay.cli.console import Output
+from assay.cli.context import find_installation
 from assay.cli.run import run_experiment
 from assay.model.doubt import Outcome
 from assay.model.installation import Installation
@@ -56,23 +57,20 @@ def main() -> int:
         help=f"profiles of emulated drives, or {DIRECTORY!r}",
     )  # fmt: skip
     arguments = parser.parse_args()
-    root = Path(__file__).resolve().parent.parent
-    held = [_measure(root, medium, arguments.pairs, arguments.size) for medium in arguments.media]
+    installation = find_installation()
+    held = [_measure(installation, medium, arguments.pairs, arguments.size) for medium in arguments.media]
     return 0 if all(held) else 1
 
 
-def _measure(root: Path, medium: str, pairs: int, size: str) -> bool:
+def _measure(installation: Installation, medium: str, pairs: int, size: str) -> bool:
     """Run the pairs on one medium; whether all bounds hold."""
-    with TemporaryDirectory(dir=root / ".assay" / "work", prefix="probe-weight-") as scratch:
+    with TemporaryDirectory(dir=installation.parts / "work", prefix="probe-weight-") as scratch:
         home = Path(scratch)
         (home / "disk").mkdir()
         spec = f"{{path: {home / 'disk'}}}" if medium == DIRECTORY else medium
         experiment = home / "experiment.yaml"
         experiment.write_text(EXPERIMENT.format(medium=spec, pairs=pairs, size=size), encoding="utf-8")
-        installation = Installation(
-            root=root, parts=root / ".assay", jobs_jar=root / "jobs" / "target" / "assay-jobs.jar",
-            cache=home / "cache", state=home / "state",
-        )  # fmt: skip
+        installation = installation.model_copy(update={"cache": home / "cache", "state": home / "state"})
         with Resident().watched() as resident:
             run_experiment(experiment, home / "run", installation, Output.on(Console(stderr=True, quiet=True)))
         sys.stdout.write(f"{medium}\n")

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from assay.cli.console import Output
+from assay.cli.context import find_installation
 from assay.cli.run import run_experiment
 from assay.media.emulated.medium import EmulatedMedium
 from assay.model.doubt import Outcome
@@ -47,10 +48,10 @@ hadoop: {{dfs.blocksize: 512m, dfs.bytes-per-checksum: 4096}}
 
 def main(profiles: tuple[str, ...]) -> int:
     """Measure both, print their ratio, judge."""
-    failed = 0
-    with TemporaryDirectory(dir=_parts() / "work", prefix="testdfsio-rate-") as scratch:
+    failed, installation = 0, find_installation()
+    with TemporaryDirectory(dir=installation.parts / "work", prefix="testdfsio-rate-") as scratch:
         home = Path(scratch)
-        installation = _installation(home)
+        installation = installation.model_copy(update={"cache": home / "cache", "state": home / "state"})
         judged = {profile: _fio_mb_s(profile, installation) for profile in profiles}
         rates = _testdfsio_mb_s(profiles, home, installation)
         failed += len(profiles) * len(DIRECTIONS) - len(rates)
@@ -104,18 +105,6 @@ def _testdfsio_mb_s(profiles: tuple[str, ...], home: Path, installation: Install
         for record in records
         if record.outcome is Outcome.PASS
     }
-
-
-def _parts() -> Path:
-    return Path(__file__).resolve().parent.parent / ".assay"
-
-
-def _installation(home: Path) -> Installation:
-    root = _parts().parent
-    return Installation(
-        root=root, parts=_parts(), jobs_jar=root / "jobs" / "target" / "assay-jobs.jar", cache=home / "cache",
-        state=home / "state",
-    )  # fmt: skip
 
 
 if __name__ == "__main__":
