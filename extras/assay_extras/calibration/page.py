@@ -280,15 +280,16 @@ def _short_how(point: AccessPoint) -> str:
     return streams if point.streams > 1 else "buffered" if point.fsync == "never" else f"fsync {point.fsync}"
 
 
+def _plain_table(heading: str) -> Table:
+    return Table(
+        title=heading, title_justify="left", header_style="bold", box=SIMPLE_HEAD, padding=(0, 0), pad_edge=False
+    )
+
+
 def _table(calibration: Calibration) -> Table:
     places = [str(calibration.facts.get(name, "")) for name in ("drive", "device", "file_system")]
-    table = Table(
-        title=" ".join([f"{calibration.medium}:", *(part for part in places if part not in {"", "unknown"})]),
-        title_justify="left",
-        header_style="bold",
-        box=SIMPLE_HEAD,
-        padding=(0, 0),
-        pad_edge=False,
+    table = _plain_table(
+        " ".join([f"{calibration.medium}:", *(part for part in places if part not in {"", "unknown"})])
     )
     for name in ("access", "block"):
         table.add_column(name, no_wrap=True)
@@ -312,14 +313,7 @@ def _table(calibration: Calibration) -> Table:
 
 
 def _comparison_table(comparisons: Sequence[FidelityCheck]) -> Table:
-    table = Table(
-        title="against the profile",
-        title_justify="left",
-        header_style="bold",
-        box=SIMPLE_HEAD,
-        padding=(0, 0),
-        pad_edge=False,
-    )
+    table = _plain_table("against the profile")
     table.add_column("figure", no_wrap=True)
     for name in ("measured", "profile", "error", "bound"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -23,13 +23,9 @@ def headline(overview: StudiesOverview) -> str:
     if score is None:
         return ""
     runs, second_faster, no_effect = score.forecasts
-    ran, planned = (
-        sum(len(coverage.run) for coverage in overview.coverage),
-        sum(coverage.experiments for coverage in overview.coverage),
-    )
     errors = [f"{error.kind} by a factor of {error.factor:.2f} ({error.null_factor:.2f})" for error in score.errors[1:]]
     return (
-        f"{ran} of {planned} experiments have run. {runs.agree} of {runs.of} comparisons fall into the study's class "
+        f"{_experiments_run(overview)}. {runs.agree} of {runs.of} comparisons fall into the study's class "
         f'(faster, slower, no difference): {_kappa_words(runs)}. Always guessing "the second is faster" is right in '
         f'{second_faster.agree}, always "no difference" in {no_effect.agree}. Of the {score.directions} with a '
         f"published direction the runs decide {score.decided}; {runs.decided_agree} of these agree, and the first "
@@ -44,10 +40,6 @@ def short_headline(overview: StudiesOverview) -> str:
     if score is None:
         return ""
     runs, second_faster, _ = score.forecasts
-    ran, planned = (
-        sum(len(coverage.run) for coverage in overview.coverage),
-        sum(coverage.experiments for coverage in overview.coverage),
-    )
     errors = ", ".join(
         f"for {error.kind} by {error.factor:.2f} ({error.null_factor:.2f} if one guesses no difference)"
         for error in score.errors[1:]
@@ -55,11 +47,16 @@ def short_headline(overview: StudiesOverview) -> str:
     guess = second_faster.decided_agree
     often = "more" if guess > runs.decided_agree else "less" if guess < runs.decided_agree else "as"
     return (
-        f"{ran} of {planned} experiments have run. They decide {score.decided} comparisons; in {runs.decided_agree} "
+        f"{_experiments_run(overview)}. They decide {score.decided} comparisons; in {runs.decided_agree} "
         f"the same drive or setting is faster as in the publication. Always guessing that the second is faster would "
         f"have been right {often} often ({guess} of {score.decided}). The factor between the two is off in the median: "
         f"{errors}"
     )
+
+
+def _experiments_run(overview: StudiesOverview) -> str:
+    total = _total(overview.coverage)
+    return f"{len(total.run)} of {total.experiments} experiments have run"
 
 
 def _kappa_words(forecast: Agreed) -> str:
