@@ -285,9 +285,12 @@ class Watch:
         with self._lock:
             silent_s = clock_s - self.last_s
             if not self.readings or self._lost:
-                return (_unread(self.node, self.trouble or f"nothing was told for {silent_s:.0f} s"),)
+                trouble = self.trouble or f"nothing was told for {silent_s:.0f} s"
+                unread = f"the power of {self.node} was not read, or not to the end: {trouble}"
+                return (REDFISH_UNREAD.doubt(unread, self.node),)
             longest_s = max(self.longest_s, silent_s)
-        return (_sparse(self.node, longest_s),) if longest_s > SPARSE_S else ()
+        sparse = f"the controller of {self.node} had no reading for {longest_s:.0f} s"
+        return (REDFISH_SPARSE.doubt(sparse, self.node),) if longest_s > SPARSE_S else ()
 
 
 class Redfish:
@@ -395,12 +398,6 @@ REDFISH_UNREAD = doubt_kind(
     cure="check that the controller can be reached from here with the address, user and password of the file",
     instrument="redfish",
 )
-
-
-def _unread(node: str, trouble: str) -> Doubt:
-    return REDFISH_UNREAD.doubt(f"the power of {node} was not read, or not to the end: {trouble}", node)
-
-
 REDFISH_SPARSE = doubt_kind(
     "redfish-sparse",
     "machine",
@@ -409,7 +406,3 @@ REDFISH_SPARSE = doubt_kind(
     cure="use the controllers' own network, and query each from one place only",
     instrument="redfish",
 )
-
-
-def _sparse(node: str, longest_s: float) -> Doubt:
-    return REDFISH_SPARSE.doubt(f"the controller of {node} had no reading for {longest_s:.0f} s", node)

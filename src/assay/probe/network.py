@@ -415,14 +415,13 @@ def _network(context: ProbeContext) -> NetworkProbe:
     return NetworkProbe(context.node, partial(CountingTable, run=partial(run_nft, run_child=run_child)))
 
 
-def _interfaces_of(node: ReadableNode) -> NetworkProbe:
-    return NetworkProbe(node, None)
-
-
 # What passes between nodes is named by the purposes of the services' ports.
 SERIES = {"*_bytes": Kind.BYTES, "*_packets": Kind.COUNT, "*_bytes_per_s": Kind.RATE}
 PROBES.add(
     NetworkProbe.name,
-    ProbeKind(_network, of_nodes=True, of_files=_interfaces_of, left_overs=remove_left_overs, series=SERIES),
+    ProbeKind(
+        _network, of_nodes=True, of_files=lambda node: NetworkProbe(node, None), left_overs=remove_left_overs,
+        series=SERIES,
+    ),
     place=8,
-)
+)  # fmt: skip
