@@ -239,7 +239,8 @@ def _more_memory(added: int, run: BoundedRun, site: DriveSite) -> Changed:
 def _more_nodes(nodes: int, added: int, run: BoundedRun, site: DriveSite) -> Changed:
     """Drives of each node have less to do, and stages of several waves of tasks have more slots, down to one wave."""
     share = nodes / (nodes + added)
-    stages, fewer_waves_s = [], 0.0
+    stages: list[StageAfter] = []
+    fewer_waves_s = 0.0
     for stage, worked in zip(run.job.stages, worked_now(run, site), strict=True):
         slots = max(1, stage.peak)
         before, after = _waves(stage, slots), _waves(stage, ceil(slots * (nodes + added) / nodes))
