@@ -2,15 +2,16 @@
 
 import pytest
 
-from assay.advise.advice import Comparison, Payback, beaten_by, first_of, least_share
+from assay.advise.advice import Comparison, Payback, Site, advise, beaten_by, first_of, least_share
 from assay.advise.alternatives import Directed, Purchase, alternatives
 from assay.advise.sizes import sizes
 from assay.cli.context import find_installation
 from assay.engine.past.job import Work
 from assay.model.registry import SERVICES
 from assay.triage.drives import drives_by_role
-from assay.triage.ranking import DriveSite
-from tests.advise.test_saving import BUY, SITES, run_of
+from assay.triage.likely import Likely
+from assay.triage.ranking import DriveSite, triage
+from tests.advise.test_saving import BUY, DISKS, PERFECT, SITES, run_of
 
 GB = 10**9
 HOUR = 3_600_000
@@ -68,6 +69,39 @@ def test_an_alternative_must_save_what_as_many_more_nodes_for_the_same_money_wou
     assert share == pytest.approx(1 - 22 / 23)
 
 
+def all_data_on_ssds(run, drives, nodes, ssd_price):
+    """What is said of SSDs without delay for all data, where a node costs 11,000 and this is the only run."""
+    site, purchase = DriveSite(drives), Purchase(PERFECT, 1, ssd_price=ssd_price, node_price=11_000.0)
+    answer = triage([run.job], site, 0.1, "", 0, (), bounded=[run])
+    advice = advise([run.job], Site(site, nodes, purchase, 1e12, 1.0), answer, [run], ())
+    return next(row for row in advice.alternatives if row.kinds == ("data-on-ssd",))
+
+
+def run_that_saves(drives, low, high, unlike=""):
+    """A run of which drives without delay save these shares of its time, with its waits between polls."""
+    run = run_of(DriveSite(drives))
+    low_s, high_s = low * run.job.ran_s, high * run.job.ran_s - run.job.polls_s
+    likely = Likely((low_s + high_s) / 2, low_s, high_s, "counters", unlike)
+    return run._replace(bound=run.bound._replace(seconds=high_s), likely=likely)
+
+
+def test_prices_flip_where_more_nodes_for_the_same_money_save_as_much_as_the_ends_of_the_interval():
+    # A tenth more nodes save 1/11 of the time, a quarter more 1/5: 1,100 and 2,750 a node, which has two SSDs.
+    run = run_that_saves(DISKS, 1 / 11, 1 / 5)
+    assert all_data_on_ssds(run, DISKS, 2, 500.0).flip_prices == pytest.approx((550, 1375))
+    verdicts = {price: all_data_on_ssds(run, DISKS, 2, price).verdict for price in (549.0, 551.0, 1374.0, 1376.0)}
+    assert [*verdicts.values()] == [Payback.PAYS, Payback.NOT_KNOWN, Payback.NOT_KNOWN, Payback.DOES_NOT_PAY]
+
+
+def test_what_may_save_nothing_is_never_sure_to_pay_and_cannot_pay_above_one_price():
+    # Of 12 nodes, 6 more save a third of the time: 66,000 for 144 SSDs.
+    disks = drives_by_role("12xhdd", find_installation().profiles)
+    run = run_that_saves(disks, 0, 1 / 3, "nobody measured it")
+    assert all_data_on_ssds(run, disks, 12, 500.0).flip_prices == pytest.approx((0, 66_000 / 144))
+    verdicts = {price: all_data_on_ssds(run, disks, 12, price).verdict for price in (1.0, 458.0, 459.0)}
+    assert [*verdicts.values()] == [Payback.NOT_KNOWN, Payback.NOT_KNOWN, Payback.DOES_NOT_PAY]
+
+
 def job_at(begins, hours, peak, nodes=("a",), written=0):
     job = run_of(SITES["counters"]).job
     stage = job.stages[0]._replace(busiest=Work(map_output_on_disk=peak, local_written=written))
@@ -111,4 +145,4 @@ def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_sugges
         ]
         assert bool(lines) == (alternative.price != 0)
         assert all(line[:2] in {"# ", "+ ", "- ", "$ "} for line in lines)
-        assert not lines or alternative.kinds == ("one-more-node",) or any("trap: " in line for line in lines)
+        assert not lines or alternative.kinds == ("more-nodes",) or any("trap: " in line for line in lines)

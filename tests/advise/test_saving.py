@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.advise.alternatives import DIRECTED_JOBS, Directed, Purchase, alternatives
-from assay.advise.saving import Changed, likely_after
+from assay.advise.saving import Changed, likely_after, worked_now
 from assay.cli.context import find_installation
 from assay.engine.past.made_histories import MadeJob, history
 from assay.engine.past.mapreduce import read_job
@@ -72,7 +72,7 @@ def test_every_saving_lies_within_its_interval_and_that_within_its_bound(site, c
             continue
         assert -1e-9 <= likely.low_s <= likely.seconds + 1e-9 <= likely.high_s + 2e-9
         assert likely.high_s <= changed.most_s + 1e-9
-        if alternative.kinds != ("one-more-node",):
+        if alternative.kinds != ("more-nodes",):
             assert changed.most_s <= run.bound.seconds + 1e-9
 
 
@@ -164,7 +164,7 @@ def test_settings_save_where_counters_suggest_them_alone():
 def test_one_more_node_saves_its_share_at_most_and_was_never_measured():
     site = SITES["page cache"]
     run = run_of(site)
-    changed, likely = after("one-more-node", run, site, nodes=4)
+    changed, likely = after("more-nodes", run, site, nodes=4)
     assert changed.most_s == pytest.approx(run.job.tasks_s / 5)
     assert (likely.low_s, likely.high_s) == (0, changed.most_s)
     assert likely.unlike
@@ -173,7 +173,7 @@ def test_one_more_node_saves_its_share_at_most_and_was_never_measured():
 def test_of_one_more_node_evidence_tells_what_is_saved_of_drives_alone():
     site = SITES["page cache"]
     run = run_of(site, reduces=0)
-    changed = after("one-more-node", run, site, nodes=4)[0]._replace(most_s=inf)
+    changed = after("more-nodes", run, site, nodes=4)[0]._replace(most_s=inf)
     none_s, once_s, twice_s = (
         likely_after(
             run._replace(likely=run.likely._replace(seconds=times * run.likely.seconds)), site, changed
@@ -188,8 +188,38 @@ def test_one_more_node_can_halve_a_stage_of_one_task_more_than_slots():
     run = run_of(SITES["page cache"], maps=121, slots=120, nodes=4, reduces=0)
     (stage,) = run.job.stages
     assert (stage.whole.tasks, stage.peak) == (121, 120)
-    changed, _ = after("one-more-node", run, SITES["page cache"], nodes=4)
+    changed, _ = after("more-nodes", run, SITES["page cache"], nodes=4)
     assert changed.most_s == pytest.approx(run.job.tasks_s / 5 + (1 / 2 - 1 / 5) * stage.elapsed_ms / 1000)
+
+
+def test_more_nodes_leave_each_stage_a_wave_of_tasks():
+    site = SITES["page cache"]
+    run = run_of(site, maps=12, slots=8, nodes=4, reduces=0)
+    (alternative,) = [of for of in alternatives(site, 4, BUY._replace(more_nodes=12)) if of.name == "12 more nodes"]
+    changed = alternative.change(run, site)
+    # Drives of 16 nodes have a quarter to do; of two waves one is left, which takes as long as before.
+    assert changed.stages[0].computing == 1 / 2
+    (now,) = worked_now(run, site)
+    assert changed.stages[0].worked_s == {drives: pytest.approx(seconds / 4) for drives, seconds in now.items()}
+    assert changed.most_s == pytest.approx(run.job.tasks_s * 3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("said", "added"),
+    [
+        ({}, [1]),
+        ({"node_price": 11_000, "ssd_price": 500}, [1]),
+        ({"node_price": 11_000, "ssd_price": 8_000}, [1, 2]),
+        ({"node_price": 11_000, "ssd_price": 11_000}, [1, 4]),
+        ({"node_price": 11_000, "more_nodes": 7}, [1, 7]),
+        ({"node_price": 11_000, "ssd_price": 11_000, "more_nodes": 1}, [1]),
+    ],
+)
+def test_nodes_are_compared_as_one_and_as_many_as_the_ssds_cost_or_as_are_said(said, added):
+    of_nodes = [of for of in alternatives(DriveSite(DISKS), 4, BUY._replace(**said)) if of.kinds == ("more-nodes",)]
+    assert [of.name for of in of_nodes] == [f"{number} more node{'s' * (number > 1)}" for number in added]
+    price = said.get("node_price")
+    assert [of.price for of in of_nodes] == [price and number * price for number in added]
 
 
 def test_what_is_unlike_all_measured_jobs_has_all_that_is_possible_as_its_interval():

@@ -418,9 +418,9 @@ def test_a_thousand_dags_of_a_hundred_tasks_take_a_minute_and_a_gibibyte(tmp_pat
     tasks = tuple(MadeTask(at, at + 1, f"n{at % 9}", at, counters=counters) for at in range(1, 101))
     dags = [MadeDag((MadeVertex("Map 1", tasks, reads=True),), number=number) for number in range(1, 101)]
     file = write_json(tmp_path, *dags)
-    began_s = time.perf_counter()
+    began_s = time.process_time()  # a busy machine lets other programs in between
     assert sum(job.whole.tasks for job in read_tez_history(file)) == 10_000
-    assert time.perf_counter() - began_s < 6
+    assert time.process_time() - began_s < 6
     file = write_json(tmp_path, *dags[:20])
     tracemalloc.start()
     read_tez_history(file)

@@ -1,7 +1,5 @@
 """Proves that daemons are waited for by what their logs show, and are asked over HTTP where these stay silent."""
 
-import time
-
 import pytest
 
 from assay.model.cluster import EmbeddedSpec
@@ -109,7 +107,5 @@ def test_daemons_with_other_words_are_asked(attempt, monkeypatch):
 def test_daemons_that_are_never_healthy_are_named(attempt, monkeypatch):
     monkeypatch.setattr(startup, "_ASK_S", 0.1)
     monkeypatch.setattr(startup, "_PATIENCE_S", 0.5)
-    began = time.monotonic()
     with pytest.raises(AssayError, match="the cluster was not healthy within 0 s: .*the NameNode is not healthy"):
         attempt(":", answer=False)
-    assert time.monotonic() - began < 20

@@ -8,6 +8,7 @@ import pytest
 
 from assay.host.control_groups import ControlGroup
 from assay.node.local import LocalNode
+from assay.probe import blocked_time
 from assay.probe.blocked_time import BlockedTime, Shares, StateSampler, StatesOfGroup, TaskStates, processors_of
 from tests.probe.faking import PlacedNode, a_scene, amounts_of, at, measuring, named
 
@@ -128,13 +129,30 @@ class FakeStates:
         self.closed = True
 
 
-def test_states_are_sampled_until_that_is_stopped():
+class FakeClock:
+    """A clock that goes on only while somebody sleeps by it."""
+
+    def __init__(self):
+        self.now_s = 0.0
+        self.slept_often = threading.Event()
+
+    def monotonic(self):
+        return self.now_s
+
+    def sleep(self, seconds):
+        self.now_s += seconds
+        if self.now_s > 20 * seconds:
+            self.slept_often.set()
+
+
+def test_states_are_sampled_until_that_is_stopped(monkeypatch):
+    clock = FakeClock()
+    monkeypatch.setattr(blocked_time, "time", clock)
     sampler = StateSampler(FakeStates((1, 0)), processors=2, every_s=0.005)
-    began = time.monotonic()
     sampler.start()
-    time.sleep(0.1)
+    assert clock.slept_often.wait(60)
     sampler.stop()
-    assert sampler.shares.computing_s == pytest.approx(time.monotonic() - began, abs=0.05)
+    assert sampler.shares.computing_s == pytest.approx(clock.now_s)
     assert sum(sampler.shares[1:4]) == 0
 
 

@@ -14,7 +14,7 @@ from assay.advise.alternatives import (
     DATA_ON_SSD,
     DIRECTED_JOBS,
     INPUT,
-    ONE_MORE_NODE,
+    MORE_NODES,
     Alternative,
     Directed,
     Purchase,
@@ -27,7 +27,6 @@ from assay.advise.sizes import FREE_SHARE, Sizes, sizes
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
 from assay.model.trial import DEFAULT_WORTH
-from assay.report.words import significant_text
 from assay.triage.bounds import concurrency
 from assay.triage.likely import Likely
 from assay.triage.names import run_name
@@ -225,15 +224,10 @@ def _directed(runs: Sequence[BoundedRun], site: Site, ssd_bytes: float) -> Direc
 
 
 def _assumed(rows: Sequence[Comparison], purchase: Purchase) -> Iterator[str]:
-    """The price of a small SSD where nothing says it, and from which it can pay if it does not so."""
-    small = next((row for row in rows if DIRECTED_JOBS in row.kinds and row.price is not None), None)
-    if small is None or purchase.small_ssd_price is not None:
-        return
-    below = small.flip_prices[1] if small.verdict is Payback.DOES_NOT_PAY and small.flip_prices else 0.0
-    yield (
-        f"a small SSD costs {purchase.ssd_price:,.0f}, too (--small-ssd-price)"
-        f"{f'; it can pay below {significant_text(below)}' if below else ''}"
-    )
+    """The price of a small SSD where nothing says it."""
+    compared = any(DIRECTED_JOBS in row.kinds for row in rows)
+    if compared and purchase.small_ssd_price is None and purchase.ssd_price is not None:
+        yield f"a small SSD costs {purchase.ssd_price:,.0f}, too (--small-ssd-price)"
 
 
 def nights_of(answer: Triage) -> int:
@@ -267,7 +261,7 @@ def _compared(alternative: Alternative, site: Site, batch: _Batch) -> Comparison
     sums = _sums(saved, batch.to_hours, batch.open_hours if alternative.units else 0.0)
     price, node_price = alternative.price, site.purchase.node_price
     prices: tuple[float, ...] = ()
-    if node_price and price and batch.hours and ONE_MORE_NODE not in alternative.kinds:
+    if node_price and price and batch.hours and MORE_NODES not in alternative.kinds:
         shares = [min(hours / batch.hours, _MOST_SHARE) for hours in (sums.low_hours, sums.high_hours)]
         prices = tuple(node_price * share / (1 - share) / alternative.units for share in shares)
     least_hours = 0.0 if price == 0 else None
@@ -336,7 +330,7 @@ def _saved_of_jobs(saved: Sequence[BoundedRun], to_hours: float) -> tuple[JobSav
 def _verdict(alternative: Alternative, sums: _Sums, least_hours: float | None) -> Payback:
     if not alternative.has_room:
         return Payback.NO_ROOM
-    if ONE_MORE_NODE in alternative.kinds:
+    if MORE_NODES in alternative.kinds:
         return Payback.MEASURE
     if not sums.most_hours:
         return Payback.DOES_NOT_PAY

@@ -25,7 +25,7 @@ LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS = "local-directories-on-ssd", "data-on-
 LOCAL_OF_SOME, ONE_MORE_DISK = "local-directories-of-some-nodes", "one-more-disk"
 OF_DRIVES = frozenset({LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS, LOCAL_OF_SOME, ONE_MORE_DISK})
 """The kinds of alternatives that change drives."""
-ONE_MORE_NODE = "one-more-node"
+MORE_NODES = "more-nodes"
 """By what the others are measured."""
 
 
@@ -33,9 +33,9 @@ class Purchase(NamedTuple):
     """What may be bought for each node: so many SSDs of a kind, and memory in bytes.
 
     `ssd_nodes` is how many nodes get SSDs where some do, else half; `small_ssd_bytes` the size of one for few jobs,
-    else a tenth of what all need. Prices are of one disk, one SSD, a small one (without it, that of one SSD), that
-    memory, and a node, in the same money: 0 for what is there already, None where none is said. `slots` are the drives
-    that a node has room for, if that is said.
+    else a tenth of what all need; `more_nodes` how many nodes are added, else as many as the SSDs cost. Prices are of
+    one disk, one SSD, a small one (without it, that of one SSD), that memory, and a node, in the same money: 0 for what
+    is there already, None where none is said. `slots` are the drives that a node has room for, if that is said.
     """
 
     ssd: Drives
@@ -43,6 +43,7 @@ class Purchase(NamedTuple):
     slots: int | None = None
     ssd_nodes: int | None = None
     small_ssd_bytes: float | None = None
+    more_nodes: int | None = None
     disk_price: float | None = None
     ssd_price: float | None = None
     small_ssd_price: float | None = None
@@ -76,12 +77,13 @@ def alternatives(
     site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | None = None
 ) -> list[Alternative]:
     """All that are compared on a cluster of so many nodes, those that cost nothing first."""
-    return [*_of_settings(), *_ssds(site, nodes, purchase, directed), *_others(site, nodes, purchase)]
+    ssds = [*_ssds(site, nodes, purchase, directed)]
+    return [*_of_settings(), *ssds, *_others(site, nodes, purchase), *_nodes(nodes, purchase, ssds)]
 
 
 def _of_settings() -> list[Alternative]:
     changes: Sequence[tuple[str, Change, tuple[str, ...]]] = (
-        ("larger sort buffers, fewer spills", _written_once, ("sort buffer", "spills")),
+        ("larger buffers for fewer spills", _written_once, ("sort buffer", "spills")),
         ("compressed shuffle", _compressed, ("compression",)),
         ("fewer and larger shuffle pieces", _one_piece, ("small pieces",)),
     )
@@ -135,7 +137,17 @@ def _others(site: DriveSite, nodes: int, purchase: Purchase) -> Iterator[Alterna
         f"{bytes_text(purchase.memory_bytes)} more memory a node", _times(nodes, purchase.memory_price),
         partial(_more_memory, purchase.memory_bytes), ("more-memory",),
     )  # fmt: skip
-    yield Alternative("1 more node", purchase.node_price, partial(_one_more_node, nodes), (ONE_MORE_NODE,))
+
+
+def _nodes(nodes: int, purchase: Purchase, ssds: Sequence[Alternative]) -> Iterator[Alternative]:
+    """One more node, and as many as are asked for, else as SSDs for local directories on all nodes cost."""
+    price = purchase.node_price
+    same_money = [int(of.price / price) for of in ssds if price and of.price and LOCAL_ON_SSD in of.kinds]
+    for number in sorted({1, purchase.more_nodes or max([1, *same_money])}):
+        yield Alternative(
+            f"{number} more node{'' if number == 1 else 's'}", _times(number, price),
+            partial(_more_nodes, nodes, number), (MORE_NODES,),
+        )  # fmt: skip
 
 
 def _times(units: int, price: float | None) -> float | None:
@@ -224,28 +236,24 @@ def _more_memory(added: int, run: BoundedRun, site: DriveSite) -> Changed:
     return Changed(most_s, [StageAfter(worked) for worked in worked_now(run, site, site.cache_bytes + added)])
 
 
-def _one_more_node(nodes: int, run: BoundedRun, site: DriveSite) -> Changed:
-    """Drives of each node have less to do, and stages of several waves of tasks have more slots."""
-    share = nodes / (nodes + 1)
-    stages = [
-        StageAfter(
-            {drives: share * seconds for drives, seconds in worked.items()},
-            share if _in_waves(stage) else 1.0,
-        )
-        for stage, worked in zip(run.job.stages, worked_now(run, site), strict=True)
-    ]
-    fewer_waves_s = sum(
-        max(0.0, _waves_share(stage, nodes) - (1 - share)) * stage.elapsed_ms / 1000 for stage in run.job.stages
-    )
+def _more_nodes(nodes: int, added: int, run: BoundedRun, site: DriveSite) -> Changed:
+    """Drives of each node have less to do, and stages of several waves of tasks have more slots, down to one wave."""
+    share = nodes / (nodes + added)
+    stages: list[StageAfter] = []
+    fewer_waves_s = 0.0
+    for stage, worked in zip(run.job.stages, worked_now(run, site), strict=True):
+        slots = max(1, stage.peak)
+        before, after = _waves(stage, slots), _waves(stage, ceil(slots * (nodes + added) / nodes))
+        less = {drives: share * seconds for drives, seconds in worked.items()}
+        stages.append(StageAfter(less, max(share, 1 / before)))
+        fewer_waves_s += max(0.0, share - after / before) * stage.elapsed_ms / 1000
     most_s = min(run.job.tasks_s, (1 - share) * run.job.tasks_s + fewer_waves_s)
-    return Changed(most_s, stages, untried="no job was measured with one node more")
+    return Changed(most_s, stages, untried="no job was measured before and after nodes were added")
 
 
-def _waves_share(stage: StageSums, nodes: int) -> float:
-    """The share of its waves that a stage does without on one more node: 121 tasks on 120 slots take one, not two."""
-    slots = max(1, stage.peak)
-    waves, fewer = (ceil(stage.whole.tasks / of) for of in (slots, ceil(slots * (nodes + 1) / nodes)))
-    return 1 - fewer / waves if waves else 0.0
+def _waves(stage: StageSums, slots: int) -> int:
+    """In how many waves its tasks run: 121 tasks on 120 slots take two."""
+    return max(1, ceil(stage.whole.tasks / slots))
 
 
 def _written_once(run: BoundedRun, site: DriveSite) -> Changed:

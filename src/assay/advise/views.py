@@ -21,10 +21,10 @@ from assay.triage.window import unknown_words
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
-    "Hours are of jobs' time in a month; night: at most, of the longest night. Where a value has a ?, only its "
-    "interval is known. Intervals hold fewer than nine of ten savings by SSDs, and are untested for other changes. An "
-    "alternative pays if it saves more than nodes for its price would in an always busy cluster (needs). "
-    "Savings do not add up. Except for settings, intervals include all time of unknown jobs and waits between polls."
+    "Hours are jobs' time in a month; night: at most, of the longest night. With a ?, only the interval is known. "
+    "Intervals hold fewer than 9 of 10 savings by SSDs; other changes are untested. An alternative pays if it saves "
+    "more than nodes for its price in an always busy cluster (needs). Savings do not add up. Intervals of purchases "
+    "include all time of unknown jobs and waits between polls."
 )
 
 
@@ -36,7 +36,7 @@ def headline(advice: Advice) -> str:
             f"Not known: nothing tells what a change could save of any of these jobs ({reasons}). Measure one of them."
         )
     if advice.first is None:
-        most = max(advice.alternatives, key=lambda row: row.most_hours)
+        most = _saves_most(advice)
         if not most.most_hours:
             return "Nothing pays: none of the alternatives saves anything of these jobs. That is sure by their bounds."
         least = f", and would have to save {_hours(most.least_hours)}" if most.least_hours is not None else ""
@@ -72,6 +72,12 @@ def headline(advice: Advice) -> str:
     )
 
 
+def _saves_most(advice: Advice) -> Comparison:
+    """What saves most at most, of all that competes with more nodes."""
+    competing = [row for row in advice.alternatives if row.verdict is not Payback.MEASURE]
+    return max(competing, key=lambda row: row.most_hours)
+
+
 def _month_words(advice: Advice) -> str:
     """What a month is, and what of jobs' time counts."""
     of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
@@ -80,7 +86,7 @@ def _month_words(advice: Advice) -> str:
     return (
         f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}{empty}: {_hours(advice.month_hours)} of "
         f"jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in {percent(advice.running_share)} of the "
-        "histories' time; if the rest is idle, the night decides."
+        "histories' time; if the rest is idle, compare by night."
     )
 
 
@@ -134,8 +140,7 @@ def _job_table(row: Comparison) -> list[Column]:
 
 def page(advice: Advice) -> str:
     """The advice as a page: the decision, alternatives (beaten ones in grey), jobs, sizes, and the flipping price."""
-    shown = max(advice.alternatives, key=lambda row: row.most_hours)
-    row = shown if advice.first is None else advice.alternatives[advice.first]
+    row = _saves_most(advice) if advice.first is None else advice.alternatives[advice.first]
     grey = ["note" if of.beaten_by else "" for of in advice.alternatives]
     beaten_by = [f"by {of.beaten_by}" if of.beaten_by else of.unknown for of in advice.alternatives]
     compared = [column._replace(classes=grey) for column in table(advice.alternatives)]
@@ -203,42 +208,42 @@ def _size_words(advice: Advice) -> Iterator[str]:
     """How large SSDs must be, and how long they last."""
     known = advice.sizes
     yield (
-        f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: all jobs at once had "
-        f"{bytes_text(known.peak_bytes)} there, and a fifth stays free. Those compared have "
+        f"SSDs for local directories need {bytes_text(known.needed_bytes)} a node: jobs at once had "
+        f"{bytes_text(known.peak_bytes)} there at most, and a fifth stays free. The SSDs compared have "
         f"{bytes_text(known.has_bytes)}{', which is too little' if known.has_bytes < known.needed_bytes else ''}."
     )
     if known.years is not None:
         yield (
-            f"At most {bytes_text(known.written_a_day_bytes)} a day are written there: their endurance lasts "
-            f"{significant_text(known.years)} years ({known.writes_a_day:g} drive writes a day for {WARRANTY_YEARS} "
-            "years: --drive-writes)."
+            f"At most {bytes_text(known.written_a_day_bytes)} a day are written there: the SSDs' endurance lasts "
+            f"{significant_text(known.years)} years or more (--drive-writes {known.writes_a_day:g} a day for "
+            f"{WARRANTY_YEARS} years)."
         )
+    if not advice.directed.jobs and any(LOCAL_ON_SSD in of.kinds for of in advice.alternatives):
+        yield f"No job that gains fits on {_small_ssd(advice)}."
 
 
 def _more_words(advice: Advice) -> Iterator[str]:
     """For which jobs a small SSD is, and what it takes to move inputs."""
-    if any(LOCAL_ON_SSD in of.kinds for of in advice.alternatives):
-        yield _directed_words(advice)
+    if advice.directed.jobs:
+        yield f"For {_small_ssd(advice)}: {first_few(advice.directed.jobs, most=_JOBS)}."
     if advice.move and advice.move.seconds:
         yield _move_words(advice, advice.move)
 
 
 def _flip_words(advice: Advice) -> Iterator[str]:
-    flips = [
-        f"{' to '.join(map(significant_text, of.flip_prices))} ({of.name})"
-        for of in advice.alternatives if of.flip_prices and of.verdict in {Payback.PAYS, Payback.NOT_KNOWN}
-    ]  # fmt: skip
+    """Below which price of one SSD, one disk or a node's memory each alternative can pay, and pays for sure."""
+    flips = []
+    for row in advice.alternatives:
+        low, high = row.flip_prices or (0.0, 0.0)
+        if high and row.verdict is not Payback.NO_ROOM:
+            sure = f"; for sure below {significant_text(low)}" if low else ""
+            flips.append(f"{significant_text(high)} ({row.name}{sure})")
     if flips:
-        yield f"The answer flips at a unit price of {', '.join(flips)}."
+        yield f"Alternatives can pay below these unit prices: {', '.join(flips)}."
 
 
-def _directed_words(advice: Advice) -> str:
-    """For which jobs a small SSD would be."""
-    of_few = advice.directed
-    ssd = f"an SSD of {bytes_text(of_few.ssd_bytes)} a node"
-    if not of_few.jobs:
-        return f"No job that gains fits on {ssd} (--small-ssd)."
-    return f"For {ssd} (--small-ssd): {first_few(of_few.jobs, most=_JOBS)}."
+def _small_ssd(advice: Advice) -> str:
+    return f"an SSD of {bytes_text(advice.directed.ssd_bytes)} a node (--small-ssd)"
 
 
 def _move_words(advice: Advice, move: Move) -> str:

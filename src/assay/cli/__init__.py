@@ -19,7 +19,7 @@ from assay.model.registry import COMMANDS
 
 NEEDS_CHECKOUT = {"quickstart", "run", "run-job", "predict", "doctor", "cluster", "media", "experiments"}
 SUMMARIES = {
-    "advise": "Say what to change first for past jobs: SSDs, a disk, memory, a node or settings. Nothing is changed.",
+    "advise": "Say what to change first for past jobs: SSDs, a disk, memory, nodes or settings. Nothing is changed.",
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
     "compare-histories": "Tell whether a change of drives helped, by the jobs that recur before and after it.",

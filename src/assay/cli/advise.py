@@ -72,6 +72,10 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
     "--small-ssd", type=Size(), help="Size of one SSD a node for few jobs alone; else a tenth of what all jobs need."
 )
 @click.option("--more-memory", type=Size(), default=_MORE_MEMORY, show_default=True, help="Memory to add to each node.")
+@click.option(
+    "--more-nodes", type=WholeNumber(1, 100_000),
+    help="How many nodes to add in an alternative beside that of one; else as many as SSDs on all nodes cost.",
+)  # fmt: skip
 @click.option("--slots", type=WholeNumber(1, 1000), help="How many drives a node has room for.")
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="Nodes of the cluster, if the histories name fewer.")
 @click.option(
@@ -84,11 +88,11 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
 )
 @output_options
 def advise(
-    asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, slots: int | None,
-    nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool, output: Output,
-    **prices: float | None,
+    asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, more_nodes: int | None,
+    slots: int | None, nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool,
+    output: Output, **prices: float | None,
 ) -> int:  # fmt: skip
-    """Say what to change first for past jobs: SSDs, a disk, memory, a node or settings. Nothing is changed.
+    """Say what to change first for past jobs: SSDs, a disk, memory, nodes or settings. Nothing is changed.
 
     Compares what each saves of the jobs' time in a month, and of the longest night, with its price.
 
@@ -99,7 +103,9 @@ def advise(
     """
     check_target("--html", html)
     profiles = find_installation().profiles
-    purchase = Purchase(drives_of_one_kind(ssd, profiles, "--ssd"), more_memory, slots, ssd_nodes, small_ssd, **prices)
+    purchase = Purchase(
+        drives_of_one_kind(ssd, profiles, "--ssd"), more_memory, slots, ssd_nodes, small_ssd, more_nodes, **prices
+    )
     past = read_past_jobs(asked, output.progress)
     jobs = distinct(past.jobs)
     site = Site(
@@ -125,7 +131,7 @@ def advise(
     )
     own_options = _typed({
         **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,
-        "ssd_nodes": ssd_nodes, "small_ssd": small_ssd and f"{small_ssd >> 20}MiB",
+        "ssd_nodes": ssd_nodes, "more_nodes": more_nodes, "small_ssd": small_ssd and f"{small_ssd >> 20}MiB",
         "more_memory": None if more_memory == size_of(_MORE_MEMORY) else f"{more_memory >> 20}MiB",
     })  # fmt: skip
     typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
@@ -203,6 +209,6 @@ def _assumed(site: Site, profiles: Path, of_nodes: str) -> Iterator[str]:
     number = max(ssd.number, disk.number)
     all_disks = bytes_text(disk.number * _bytes(disk, profiles))
     yield (
-        f"an SSD is a {ssd.name} (--ssd). A node's SSDs for all data have "
-        f"{bytes_text(number * site.ssd_bytes)} in place of {all_disks}{of_nodes}"
+        f"an SSD is a {ssd.name} (--ssd). SSDs for all data hold "
+        f"{bytes_text(number * site.ssd_bytes)} a node, today's drives {all_disks}{of_nodes}"
     )

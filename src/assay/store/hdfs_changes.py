@@ -27,8 +27,8 @@ CHANGES = {
         "$ hdfs diskbalancer -plan NODE",
         "# trap: blocks that are there stay on the old disks until the disk balancer moves them",
     ),
-    "one-more-node": (
+    "more-nodes": (
         "$ hdfs balancer",
-        "# trap: until then the new node has no block, and reads from the others",
+        "# trap: until then new nodes have no blocks, and read from the others",
     ),
 }

@@ -193,11 +193,16 @@ final class Tiers {
 
   static long taskBytes(Configuration conf) {
     long sortBytes = conf.getLong("mapreduce.task.io.sort.mb", 100) << 20;
+    long bytes = -1;
     try {
-      return conf.getLongBytes(TASK_BYTES, sortBytes);
+      bytes = conf.getLongBytes(TASK_BYTES, sortBytes);
     } catch (RuntimeException e) {
-      throw new NumberFormatException(
-          TASK_BYTES + " is '" + conf.get(TASK_BYTES) + "'; set it to bytes, such as 100m");
+      // Text that is no number is refused as a negative number is.
     }
+    if (bytes < 0) {
+      throw new NumberFormatException(
+          TASK_BYTES + " is '" + conf.get(TASK_BYTES) + "'; set it to 0 or more, such as 100m");
+    }
+    return bytes;
   }
 }

@@ -206,14 +206,20 @@ class TiersTest {
     check(Outcome.DIRECTED, Collections.singletonList("ssd"), choose("ssd"));
   }
 
-  @Test
-  void badBytesKeepAllDirectories() {
-    conf.set(Tiers.TASK_BYTES, "much");
+  @ParameterizedTest
+  @ValueSource(strings = {"much", "100x", "-1", "-1m"})
+  void badBytesKeepAllDirectories(String bytes) {
+    conf.set(Tiers.TASK_BYTES, bytes);
     checkSaid(
-        "assay.direct.task.bytes is 'much'; set it to bytes, such as 100m",
+        "assay.direct.task.bytes is '" + bytes + "'; set it to 0 or more, such as 100m",
         () -> Tiers.taskBytes(conf));
     check(Outcome.OVERFLOW_BAD_NUMBER, Arrays.asList("d1", "ssd", "d2"), choose("ssd"));
-    conf.set(Tiers.TASK_BYTES, "1m");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "1m"})
+  void bytesMayHaveAUnit(String bytes) {
+    conf.set(Tiers.TASK_BYTES, bytes);
     check(Outcome.DIRECTED, Collections.singletonList("ssd"), choose("ssd"));
   }
 
