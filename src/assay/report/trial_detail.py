@@ -19,6 +19,7 @@ from assay.report.nodes import (
     imbalance_words,
     nodes_in,
 )
+from assay.report.words import shown_level
 from assay.stats.instruments import elapsed_without_instruments_s
 from assay.stats.trial_summary import summarise
 
@@ -132,7 +133,7 @@ def groups_of(detailed: Sequence[TrialTables]) -> list[tuple[dict[str, str], lis
 
 def title_of(factors: Mapping[str, str], names: Sequence[str]) -> str:
     """The workload, and the levels of the factors that tell groups apart."""
-    return ", ".join([factors["workload"], *(factors[name] for name in names if name in factors)])
+    return ", ".join([factors["workload"], *(shown_level(name, factors[name]) for name in names if name in factors)])
 
 
 def _group(factors: Mapping[str, str], detailed: Sequence[TrialTables], names: Sequence[str]) -> DetailGroup:
