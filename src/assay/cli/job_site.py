@@ -149,7 +149,8 @@ def program_to_run(
     What is of the history is printed. Raises BadInputError where nobody says what to run, and for files of the history
     that are not on this machine.
     """
-    program, taken = past.program if past is not None else None, []
+    program = past.program if past is not None else None
+    taken: list[str] = []
     if file is None:
         if past is None or program is None or program.unknown:
             raise _no_program(past)
