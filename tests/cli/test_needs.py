@@ -1,5 +1,7 @@
 """Proves that what a run costs is said before it starts: the sum of times, the worst of disk and memory."""
 
+import re
+
 import pytest
 from rich.console import Console
 
@@ -86,6 +88,17 @@ def test_of_paths_in_options_the_last_name_is_told():
     options = {"jar": "/home/me/jobs/mine.jar", "arguments": "a/b {input}", "root": "/"}
     trial = a_trial().model_copy(update={"workload": WorkloadSpec(name="command", variant="own", options=options)})
     assert "command, own, arguments=a/b {input} jar=mine.jar root=/, tiny" in trial_line(trial)
+
+
+def test_a_long_value_of_an_option_is_clipped_and_told_from_one_that_differs_within_it():
+    def line(middle):
+        options = {"files": "1", "pattern": "x000|z037|q074|j111" * 5 + middle + "|y999|un[a-z]+ed" * 5, "size": "45MB"}
+        trial = a_trial().model_copy(update={"workload": WorkloadSpec(name="grep", variant="stock", options=options)})
+        assert options["pattern"] in trial.factors["options"], "JSON keeps the whole"
+        return trial_line(trial)
+
+    assert re.search(r"files=1 pattern=x000\|z037\|q074\|j111x…9\|un\[a-z\]\+ed#[0-9a-f]{6} size=45MB, tiny", line("a=b"))
+    assert line("a=b") != line("a=c")
 
 
 def test_a_dilation_that_is_chosen_here_is_said_with_the_cluster_that_it_is_for():

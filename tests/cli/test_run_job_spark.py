@@ -100,6 +100,107 @@ def test_an_application_that_cant_be_run_is_refused_before_anything_is_written(h
     assert not (home / "exp").exists()
 
 
+SUBMIT = "org.apache.spark.deploy.SparkSubmit"
+
+
+def submitted(home, command, *words, **settings):
+    """Run a job without JAR, whose event log has a command of spark-submit, in the folder where it was submitted."""
+    (home / "logs").mkdir(exist_ok=True)
+    system = {"sun.java.command": f"{SUBMIT} {command}", "user.dir": str(home)}
+    stage = MadeStage(seconds=80, tasks=48, input_bytes=32 * 10**9)
+    settings = {name.replace("_", "."): value for name, value in settings.items()}
+    write_event_log(home / "logs", MadeApplication(name="nightly", stages=(stage,), settings=settings, system=system))
+    options = ["--input", "in", "--history", "logs", "--ratio", "1", "--write", "exp/mine.yaml"]
+    done = CliRunner().invoke(cli, ["run-job", *options, *words], standalone_mode=False, catch_exceptions=False)
+    return " ".join(done.output.split())
+
+
+def test_what_the_user_leaves_out_is_of_the_application_s_event_log(home):
+    (home / "my job.jar").rename(home / "job.jar")
+    (home / "lib.jar").touch()
+    command = "--class My --executor-memory 6g job.jar --from=hdfs://nn:8020/logs/* 7 hdfs://nn:8020/out"
+    text = submitted(
+        home, command, spark_yarn_dist_jars="lib.jar", spark_jars=f"file://{home}/lib.jar,file://{home}/job.jar"
+    )
+    options = written(home)["workloads"][0]["options"]
+    assert options == {
+        "jar": str(home / "job.jar"), "arguments": "--from={input} 7 {output}", "input": str(home / "in"),
+        "folder": str(home), "class": "My",
+    }  # fmt: skip
+    assert written(home)["experiment"] == "job"
+    assert written(home)["spark"]["spark.jars"] == str(home / "lib.jar")
+    assert f"from the history: program {home}/job.jar from the history: class My" in text
+    assert "arguments --from={input} 7 {output}, which were --from=hdfs://nn:8020/logs/* 7 hdfs://nn:8020/out" in text
+    assert "an argument with blanks is several here; if there was one, type all with JAR" in text
+    assert f"from the history: spark.jars={home}/lib.jar" in text
+    assert text.index("from the history") < text.index("sample:")
+    assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
+
+
+def test_what_the_user_types_is_not_of_the_event_log(home):
+    command = "--class Their old.jar /logs /out"
+    words = ["--class", "My", "--hadoop", "spark.jars=", "my job.jar", "--", "{output}", "{input}"]
+    text = submitted(home, command, *words, spark_jars="gone.jar")
+    assert "from the history" not in text
+    assert written(home)["workloads"][0]["options"]["arguments"] == "{output} {input}"
+    assert written(home)["workloads"][0]["options"]["class"] == "My"
+    assert written(home)["spark"]["spark.jars"] == ""
+    (home / "exp" / "mine.yaml").unlink()
+    # Arguments of another sort of program say nothing of this one.
+    text = submitted(home, "etl.py a b c", "my job.jar")
+    assert "from the history" not in text
+    assert written(home)["workloads"][0]["options"]["arguments"] == "{input} {output}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "marked"),
+    [
+        ("7 {home}/in /out", "7 {input} {output}"),
+        ("/out file:{home}/in/ 7", "{output} {input} 7"),
+        ("{home}/in --again={home}/in -o=s3a://bucket/out", "{input} --again={input} -o={output}"),
+        ("/logs /out jdbc:mysql://db/x https://x/y", "{input} {output} jdbc:mysql://db/x https://x/y"),
+    ],
+)
+def test_the_paths_of_input_and_output_among_the_arguments_are_marked(home, arguments, marked):
+    (home / "my job.jar").rename(home / "job.jar")
+    submitted(home, f"--class My job.jar {arguments.replace('{home}', str(home))}")
+    assert written(home)["workloads"][0]["options"]["arguments"] == marked
+
+
+@pytest.mark.parametrize(
+    ("command", "settings", "message"),
+    [
+        ("--class My gone.jar /in /out", {}, "nightly ran gone.jar, which is not on this machine; copy it here, and name "
+         r"the copy: assay run-job gone.jar \.\.\."),
+        ("--class My hdfs:/apps/job.jar /in /out", {}, "ran hdfs:/apps/job.jar, which is not on this machine"),
+        ("pyspark-shell", {}, "which program nightly ran is not known: its command names no jar and no Python file, as that "
+         r"of a shell, a notebook or a server; name it: assay run-job JAR \.\.\."),
+        ("--class My job.jar", {}, "nightly ran with no arguments, which do not tell its input and its output; type JAR "
+         r"and all arguments, .*job.jar \.\.\. -- \{input\} \{output\}"),
+        ("--class My job.jar /a /b /c", {}, "nightly ran with /a /b /c, which do not tell its input"),
+        ("--class My job.jar logs out", {}, "nightly ran with logs out, which do not tell its input"),
+        ("--class My job.jar /in /out", {"spark_jars": "hdfs:/a.jar,b.jar"}, "nightly ran with "
+         "spark.jars=hdfs:/a.jar,b.jar, and this machine has no such files; name copies of all that it needs with "
+         "--hadoop spark.jars=FILE,FILE, or none with --hadoop spark.jars="),
+        ("--class Their job.jar /in /out", {}, "class is 'Their', and must be a class in job.jar"),
+    ],
+)  # fmt: skip
+def test_an_event_log_that_does_not_tell_all_is_refused_before_anything_is_written(home, command, settings, message):
+    (home / "my job.jar").rename(home / "job.jar")
+    with pytest.raises(BadInputError, match=message):
+        submitted(home, command, **settings)
+    assert not (home / "exp").exists()
+
+
+def test_without_a_jar_and_a_history_that_tells_it_nothing_can_run(home):
+    words = ["run-job", "--input", "in", "--ratio", "1", "--write", "exp/mine.yaml"]
+    with pytest.raises(BadInputError, match="without JAR nobody knows what to run; name it: assay run-job JAR"):
+        CliRunner().invoke(cli, words, standalone_mode=False, catch_exceptions=False)
+    with pytest.raises(BadInputError, match="is not known: its history tells of none; name it"):
+        CliRunner().invoke(cli, [*words, *an_application(home)], standalone_mode=False, catch_exceptions=False)
+    assert not (home / "exp").exists()
+
+
 def test_pods_do_not_tell_what_a_node_read(home):
     words = an_application(home)[:-2]
     log = next((home / "logs").iterdir())

@@ -52,6 +52,8 @@ class MadeApplication(NamedTuple):
     executors_at_s: tuple[float, ...] = (5,)
     """When executors are added, one on each node."""
     settings: Mapping[str, str] = {}
+    system: Mapping[str, str] = {}
+    """Properties of the driver's JVM."""
     ends: bool = True
     session: bool = False
 
@@ -78,7 +80,8 @@ def events(application: MadeApplication) -> Iterator[Event]:
     """All of its events."""
     yield _event("LogStart", **{"Spark Version": "3.5.6"})
     settings = {"spark.master": "yarn", "spark.app.name": application.name, **application.settings}
-    yield _event("EnvironmentUpdate", **{"Spark Properties": settings, "Hadoop Properties": {"dfs.replication": "3"}})
+    of_hadoop, of_system = {"dfs.replication": "3"}, {"System Properties": application.system}
+    yield _event("EnvironmentUpdate", **{"Spark Properties": settings, "Hadoop Properties": of_hadoop, **of_system})
     start = {"App Name": application.name, "App ID": application.id, "Timestamp": application.began_ms}
     yield _event("ApplicationStart", **start, User=application.user)
     for number, at_s in enumerate(application.executors_at_s):

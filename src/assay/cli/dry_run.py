@@ -13,7 +13,7 @@ from assay.model.naming import bytes_text
 from assay.model.trial import FACTORS, Plan, ResourceEstimate, Trial
 from assay.plan.shares import share_of
 from assay.platform.dilation import slowness_lines
-from assay.report.words import duration_text, print_line, print_text, without_folders
+from assay.report.words import duration_text, level_text, print_line, print_text
 from assay.run.needs import LOG_BYTES, Needs
 from assay.stats.sample import WORK
 
@@ -198,7 +198,7 @@ def time_text(needs: Needs) -> str:
 
 def trial_line(trial: Trial, estimate: ResourceEstimate | None = None) -> str:
     """A trial's factors, but those that say nothing; of paths in options the last name; its time if records tell it."""
-    options = without_folders(trial.factors["options"])
+    options = level_text("options", trial.factors["options"])
     factors = {**trial.factors, "variant": trial.workload.variant, "options": options}
     further = [f"{name}={level}" for name, level in trial.levels.items() if level != "default"]
     named = [value for name, value in factors.items() if name not in trial.levels and value not in _USUAL.get(name, ())]

@@ -1,15 +1,19 @@
 """What is known of a user's own job and of its site: by options, by the job's last run, and by the cluster itself."""
 
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import unquote
+
+from rich.console import Console
 
 from assay.cli.console import Output
 from assay.cli.past_jobs import find_histories, login_for, reading_progress, typed_histories
 from assay.engine.nodes_memory import ask_nodes
 from assay.engine.past.formats import FORMS
-from assay.engine.past.job import SUCCEEDED, PastJob
+from assay.engine.past.job import SUCCEEDED, PastJob, PastProgram
 from assay.engine.past.taken_over import USUAL_CONTAINER_BYTES, SampleRules, container_bytes, tasks_of_node
 from assay.host.http import BoundedWeb
 from assay.input.sample import InputSample
@@ -26,6 +30,21 @@ from assay.triage.names import run_name
 
 FOLDER = Path("my-jobs")
 """Where experiments and samples of jobs lie unless `--write` says otherwise, from the working directory."""
+
+_LOCAL = re.compile(r"(?:(?:file|local):(?://[^/]*)?)?(?![A-Za-z][\w+.-]*:)(.+)")
+"""A file on the machine that names it so, and its path."""
+_PATH = re.compile(r"((?:-{0,2}[\w.-]+=)?)((?!https?:|thrift:)(?:[A-Za-z][\w+.-]*:)?/.*)")
+"""An argument that is an absolute path of a file system, or `--option=PATH`."""
+_AUTHORITY = re.compile(r"[A-Za-z][\w+.-]*:(?://[^/]*)?")
+
+
+class JobProgram(NamedTuple):
+    """What is run: a jar or script, its main class and arguments, and properties that name further files."""
+
+    file: Path
+    main_class: str | None = None
+    arguments: Sequence[str] = ()
+    properties: Mapping[str, str] = {}
 
 
 class SiteFacts(NamedTuple):
@@ -119,6 +138,104 @@ def _not_run(past: PastJob, usable: set[str], places: Sequence[str]) -> BadInput
         f"{run_name(past)} is a {form.noun}, and run-job runs {runs}; use `{typed('triage')} "
         f"{shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
     )
+
+
+def program_to_run(
+    file: Path | None, main_class: str | None, arguments: Sequence[str], place: str, said: Collection[str],
+    past: PastJob | None, console: Console,
+) -> JobProgram:  # fmt: skip
+    """What the user says, and else what the past run's history does; `said` are properties that the user sets.
+
+    What is of the history is printed. Raises BadInputError where nobody says what to run, and for files of the history
+    that are not on this machine.
+    """
+    program = past.program if past is not None else None
+    taken: list[str] = []
+    if file is None:
+        if past is None or program is None or program.unknown:
+            raise _no_program(past)
+        file = _on_this_machine(program.file, program.folder)
+        if file is None:
+            raise BadInputError(
+                f"{run_name(past)} ran {program.file}, which is not on this machine; copy it here, and name the copy: "
+                f"{typed('run-job')} {Path(program.file).name} ..."
+            )
+        taken.append(f"program {file}")
+    elif past is None or program is None or program.unknown or file.suffix != Path(program.file).suffix:
+        return JobProgram(file, main_class, arguments)
+    if main_class is None and program.main_class:
+        main_class = program.main_class
+        taken.append(f"class {main_class}")
+    if not arguments:
+        arguments = _marked(program, past, file, place)
+        taken.append(f"arguments {' '.join(arguments)}, which were {' '.join(program.arguments)}")
+        if program.joined:
+            taken.append("no quotes, so an argument with blanks is several here; if there was one, type all with JAR")
+    properties = {
+        name: _here(name, files, past, program) for name, files in program.properties.items() if name not in said
+    }
+    taken += [f"{name}={files}" for name, files in properties.items()]
+    for text in taken:
+        print_line(console, f"from the history: {text}")
+    return JobProgram(file, main_class, arguments, properties)
+
+
+def _no_program(past: PastJob | None) -> BadInputError:
+    """Why nobody knows what to run, and what to do."""
+    name = f"name it: {typed('run-job')} JAR ..."
+    if past is None:
+        return BadInputError(f"without JAR nobody knows what to run; {name}, or a --history that tells it")
+    why_not = past.program.unknown if past.program is not None else "its history tells of none"
+    return BadInputError(f"which program {run_name(past)} ran is not known: {why_not}; {name}")
+
+
+def _marked(program: PastProgram, past: PastJob, file: Path, place: str) -> list[str]:
+    """The arguments of a past run with {input} and {output} in place of its paths.
+
+    The path of `place` is the input, and the only other one the output; of two others the first is the input. Raises
+    BadInputError where that does not tell which they are.
+    """
+    paths = {number: path for number, word in enumerate(program.arguments) if (path := _PATH.fullmatch(word))}
+    inputs = [number for number, path in paths.items() if _bare(path[2]) == _bare(place)]
+    outputs = [number for number in paths if number not in inputs]
+    if not inputs and len(outputs) == 2:
+        inputs, outputs = outputs[:1], outputs[1:]
+    if not inputs or len(outputs) != 1:
+        arguments = shlex.join(program.arguments) or "no arguments"
+        raise BadInputError(
+            f"{run_name(past)} ran with {arguments}, which do not tell its input and its output; type JAR and all "
+            f"arguments, with these two in place of paths: {typed('run-job', str(file))} ... -- {{input}} {{output}}"
+        )
+    marks = {**dict.fromkeys(inputs, "{input}"), outputs[0]: "{output}"}
+    return [
+        f"{paths[number][1]}{marks[number]}" if number in marks else word
+        for number, word in enumerate(program.arguments)
+    ]
+
+
+def _bare(path: str) -> str:
+    """A path without its file system's address, and without what only says that it is a folder."""
+    return _AUTHORITY.sub("", path, count=1).rstrip("/*") or "/"
+
+
+def _here(name: str, files: str, past: PastJob, program: PastProgram) -> str:
+    """Files of a property as paths on this machine. Raises BadInputError for those that are not there."""
+    paths = {file: _on_this_machine(file, program.folder) for file in files.split(",")}
+    if gone := [file for file, path in paths.items() if path is None]:
+        raise BadInputError(
+            f"{run_name(past)} ran with {name}={','.join(gone)}, and this machine has no such files; name copies of "
+            f"all that it needs with --hadoop {name}=FILE,FILE, or none with --hadoop {name}="
+        )
+    return ",".join(f"{path}{''.join(file.partition('#')[1:])}" for file, path in paths.items())
+
+
+def _on_this_machine(file: str, folder: str) -> Path | None:
+    """Where a file lies that a history names from a folder; None where it is not there, or in another file system."""
+    match = _LOCAL.fullmatch(file.partition("#")[0])
+    if match is None:
+        return None
+    path = Path(folder, unquote(match[1]) if file.startswith("file:") else match[1])
+    return path if path.is_file() else None
 
 
 def known_of_site(

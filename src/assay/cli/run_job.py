@@ -25,10 +25,12 @@ from assay.cli.context import (
 )
 from assay.cli.job_site import (
     FOLDER,
+    JobProgram,
     SiteFacts,
     engine_of_script,
     known_of_site,
     past_run,
+    program_to_run,
     rules_of,
     variant_of,
 )
@@ -176,7 +178,7 @@ class JobTest(NamedTuple):
 
 
 @click.command("run-job")
-@click.argument("jar", type=UserPath())
+@click.argument("jar", type=UserPath(), required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--input", "place", required=True, metavar="PLACE", help="The job's input: a file, a folder or hdfs:/...")
 @click.option("--sample", type=Size(), default="2GB", show_default=True, help="How much of the input to take.")
@@ -241,18 +243,19 @@ class JobTest(NamedTuple):
 @click.option("--out", type=UserPath(), help=OUT_HELP)
 @output_options
 def run_job(
-    jar: Path, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None, said_engine: str | None,
-    verify: str | None, name: str | None, input_size: int | None, cluster: Path | None, history: tuple[str, ...],
-    job: str | None, nodes: int | None, node_memory: int | None, container_memory: int | None, node_cores: int | None,
-    tasks: int | None, ratio: float | None, memory: int | None, now: str, against: str, role: str, worth: float,
-    hadoop: tuple[str, ...], write: Path | None, out: Path | None,
+    jar: Path | None, arguments: tuple[str, ...], place: str, sample: int, main_class: str | None,
+    said_engine: str | None, verify: str | None, name: str | None, input_size: int | None, cluster: Path | None,
+    history: tuple[str, ...], job: str | None, nodes: int | None, node_memory: int | None, container_memory: int | None,
+    node_cores: int | None, tasks: int | None, ratio: float | None, memory: int | None, now: str, against: str,
+    role: str, worth: float, hadoop: tuple[str, ...], write: Path | None, out: Path | None,
     *, dry_run: bool, output: Output,
 ) -> int:  # fmt: skip
     """Run a job of your own, on a sample of its input, to see whether another drive would shorten it.
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
-    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file.
+    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file. What you leave out
+    of JAR, class and arguments is as in the job's last run, where --history tells it: event logs do.
 
     \b
     Example:  assay run-job my.jar --input /data/logs --ratio 4
@@ -260,15 +263,18 @@ def run_job(
     """
     _refuse_contradictions(ratio, memory, input_size)
     installation = find_installation()
-    title = experiment_name(name or jar.stem)
-    file = write or FOLDER / f"{title}.yaml"
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
-    asked, program = said_engine or engine_of_script(jar), (jar, main_class, arguments, place, verify, name or job)
-    _options(asked or USUAL_ENGINE, *program)  # a mistake is told before histories are read
+    said_by_user, asked = _properties(hadoop), said_engine or (engine_of_script(jar) if jar is not None else None)
+    if jar is not None and (main_class or not history):  # a mistake is told before histories are read
+        _options(asked or USUAL_ENGINE, JobProgram(jar, main_class, arguments), place, verify, name or job)
     past = past_run(history, job, asked, cluster, output) if history else None
+    console = output.results if dry_run else output.progress
+    program = program_to_run(jar, main_class, arguments, place, said_by_user, past, console)
     engine = past.engine if past is not None else asked or USUAL_ENGINE
-    options, rules = _options(engine, *program), rules_of(engine)
+    options, rules = _options(engine, program, place, verify, name or job), rules_of(engine)
+    title = experiment_name(name or program.file.stem)
+    file = write or FOLDER / f"{title}.yaml"
     source: SampleSource = hadoop_client(f"--input {place}", cluster) if names_store(place) else ThisMachine()
     chosen = choose(place, source, sample)
     whole_bytes = _whole_bytes(chosen, input_size)
@@ -281,7 +287,6 @@ def run_job(
     folder = file.parent / f"{file.stem}-sample"
     links = chosen.is_all and not names_store(place)
     shape = _site_shape(trial_memory, *drives, known.node.read_bytes if trial_memory.is_bounded else None)
-    said_by_user = _properties(hadoop)
     sampled = SampledJob(
         known.settings, chosen.bytes / known.read_bytes if known.read_bytes else None, known.reduces,
         tasks or known.tasks, drives[0].number, said_by_user, _MOST_TASKS_SHARE * machine_bytes(),
@@ -289,14 +294,15 @@ def run_job(
     )  # fmt: skip
     settings, at_once = rules.settings(sampled), rules.at_once(sampled)
     experiment = JobExperiment(
-        name=title, description=f"{jar.name}: {role} on {drives[1].name} in place of {drives[0].name}", comments=[],
-        options={**options, "input": place if links else str(folder.resolve())}, now=drives[0].profile.name,
+        name=title, description=f"{program.file.name}: {role} on {drives[1].name} in place of {drives[0].name}",
+        comments=[], options={**options, "input": place if links else str(folder.resolve())},
+        now=drives[0].profile.name,
         now_name=experiment_name(drives[0].name), other=(experiment_name(drives[1].name), drives[1].profile.name),
         role=role, worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line],
-        properties={**settings.properties, **at_once.properties, **said_by_user}, stands_for=shape,
-        backing=str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * chosen.bytes) else "", engine=engine,
+        properties={**settings.properties, **at_once.properties, **program.properties, **said_by_user},
+        stands_for=shape, engine=engine, backing=_backing(chosen),
     )  # fmt: skip
-    notes = [*filter(None, (settings.replaced, at_once.replaced))]
+    notes = [note for note in (settings.replaced, at_once.replaced) if note]
     test = JobTest(chosen, whole_bytes, trial_memory, notes, *drives, shape, experiment)
     if not dry_run:
         _check_unedited(file, "--write FILE" if write else "--name")
@@ -401,6 +407,11 @@ def _site_shape(memory: TrialMemory, now: JobDrive, other: JobDrive, read_bytes:
     return SiteShape(ratio=ratio, drives=now.number, new_drives=other.number, read_bytes=read, shared=several)
 
 
+def _backing(sample: InputSample) -> str:
+    """The folder of the emulated drives' backing files; empty where memory has no room for all that a job keeps."""
+    return str(SHARED_MEMORY) if backing_fits_into_memory(_MOST_COPIES * sample.bytes) else ""
+
+
 def _refuse_contradictions(ratio: float | None, memory: int | None, input_size: int | None) -> None:
     """Raises click.UsageError for two options that say the same in different ways."""
     given = {"--ratio": ratio, "--memory": memory, "--input-size": input_size}
@@ -452,13 +463,13 @@ def _drives(now: str, against: str, installation: Installation) -> tuple[JobDriv
 
 
 def _options(
-    engine: str, jar: Path, main_class: str | None, arguments: Sequence[str], place: str, verify: str | None,
-    name: str | None,
+    engine: str, program: JobProgram, place: str, verify: str | None, name: str | None
 ) -> dict[str, str]:  # fmt: skip
     """Those of the workload `command`. Raises BadInputError for what the engine can't run."""
-    given = {"class": main_class, "verify": verify, "name": name}
+    given = {"class": program.main_class, "verify": verify, "name": name}
     options = {
-        "jar": str(jar.resolve()), "arguments": " ".join(map(_word, arguments)) or "{input} {output}", "input": place,
+        "jar": str(program.file.resolve()),
+        "arguments": " ".join(map(_word, program.arguments)) or "{input} {output}", "input": place,
         "folder": str(Path.cwd()), **{option: value for option, value in given.items() if value},
     }  # fmt: skip
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant_of(engine), options=options), "/")

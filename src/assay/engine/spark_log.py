@@ -55,6 +55,7 @@ PLAN = "SQLExecutionStart"
 """A plan begins: of its event only the schemes are kept that its scans read."""
 UNLIKE = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What taking an event raises where it is not as Spark writes it."""
+JAVA_COMMAND, WORKING_FOLDER = "sun.java.command", "user.dir"
 _KNOWN = "3."
 _DISMISSED = "killed by driver"
 """In the reason why an executor was removed that had nothing to do (dynamic allocation)."""
@@ -311,6 +312,8 @@ class Application:
         self._last_job_succeeded = True
         self._is_photon = False
         self.settings: Mapping[str, str] = {}
+        self.system: Mapping[str, str] = {}
+        """Of the properties of the driver's JVM those that tell what it ran."""
         self.stages: dict[int, SeenStage] = {}
         self.jobs: dict[int, SeenJob] = {}
         self.job_of_stage: dict[int, int] = {}
@@ -351,6 +354,8 @@ class Application:
             self.settings = {str(name): str(value) for name, value in both.items()}
             self.master = self.settings.get("spark.master", "")
             self._is_photon = any("photon" in self.settings.get(name, "").lower() for name in _ENGINES)
+            system = event.get("System Properties") or {}
+            self.system = {name: str(system[name]) for name in (JAVA_COMMAND, WORKING_FOLDER) if name in system}
         elif kind == "ApplicationStart":
             self._begin(event)
         elif kind == "ApplicationEnd":

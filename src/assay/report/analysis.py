@@ -19,6 +19,7 @@ from assay.record.predictions import predictions_of
 from assay.report.answer import Answer, answer_of
 from assay.report.depends import depends_notes, restated_notes
 from assay.report.predicted import predicted_lines
+from assay.report.words import shown_level
 from assay.stats.breakdown import Breakdown, breakdowns
 from assay.stats.changes import CHANGE
 from assay.stats.comparison import Comparison, compare
@@ -99,7 +100,7 @@ def label_of(row: Row, names: Sequence[str]) -> str:
     levels = levels_of(row)
     levels[MACHINE] = f"machine {levels.get(MACHINE, '').partition(' ')[0]}"
     predicted = [f"predicted by {row.predictor}"] if row.predictor else []
-    return ", ".join([*(level for name in names if (level := levels.get(name, ""))), *predicted])
+    return ", ".join([*(shown_level(name, level) for name in names if (level := levels.get(name, ""))), *predicted])
 
 
 MOST_TRIALS = 12

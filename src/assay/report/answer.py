@@ -31,7 +31,7 @@ from assay.report.caveats import (
     was_busy,
     written_notes,
 )
-from assay.report.words import change_text, job_name, option_pairs, percent, seconds_text, whole_seconds_text
+from assay.report.words import change_text, clipped, job_name, option_pairs, percent, seconds_text, whole_seconds_text
 from assay.stats.blocked import BlockedShare
 from assay.stats.caveats import LEAST_DIFFERENCE, NotTheDrives, TimesApart, most_saved_s
 from assay.stats.changes import AS_IT_IS, CHANGE, REAL, TWIN
@@ -178,7 +178,9 @@ def subject_of(decision: Decision, shared: Sequence[Decision] = ()) -> str:
     if levels.get("options") and (
         name == levels["workload"] or len(alike) > 1
     ):  # `points 1,000,000, k 10` for `points=1000000 k=10`
-        options = (f"{name} {f'{int(value):,}' if value.isdigit() else value}" for name, value in option_pairs(levels))
+        options = (
+            f"{name} {f'{int(value):,}' if value.isdigit() else clipped(value)}" for name, value in option_pairs(levels)
+        )
         always.append(f"({', '.join(options)})")
     if levels.get("dataset", "none") != "none":
         always.append(f"on {levels['dataset']}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.report.words import phases_of, seconds_text
+from assay.report.words import phases_of, seconds_text, shown_level
 from assay.stats.comparison import Comparison
 from assay.stats.noise import ConfidenceInterval
 from assay.stats.summary import PredictedRatio, Row, in_words
@@ -114,7 +114,10 @@ def name_columns(rows: Sequence[Row], factors: Sequence[str]) -> list[Column]:
     """What a combination is; a terminal has all but the placement above its table."""
     return [
         Column("workload", [row.group.workload for row in rows], name=True, rank=None),
-        *(Column(name, [str(getattr(row.group, name)) for row in rows], name=True, rank=None) for name in factors),
+        *(
+            Column(name, [shown_level(name, str(getattr(row.group, name))) for row in rows], name=True, rank=None)
+            for name in factors
+        ),
         Column("placement", [row.placement for row in rows], name=True),
     ]
 

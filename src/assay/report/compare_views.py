@@ -41,7 +41,7 @@ from assay.report.evidence import MOST_DETAILS
 from assay.report.figures import FIGURES, FiguresKind
 from assay.report.page import MOST_CARRIED, data_of
 from assay.report.templates import template, with_contents
-from assay.report.words import base_text, print_line, print_text
+from assay.report.words import base_text, print_line, print_text, shown_level
 from assay.stats.sample import MACHINE, RUN
 from assay.stats.summary import in_words, varying
 
@@ -235,7 +235,7 @@ def _groups(rows: Sequence[ComparedRow], names: Sequence[str]) -> Iterator[tuple
 
     def title(row: ComparedRow) -> str:
         group = row.combination.group
-        levels = (f"{name} {getattr(group, name)}" for name in names if getattr(group, name))
+        levels = (f"{name} {shown_level(name, level)}" for name in names if (level := str(getattr(group, name) or "")))
         return ", ".join([group.workload, *levels])
 
     return ((heading, list(group_rows)) for heading, group_rows in groupby(rows, title))

@@ -21,7 +21,7 @@ from assay.report.charts.shares import shares_chart
 from assay.report.charts.split import split_charts
 from assay.report.shares import chart_notes, summary_sentences
 from assay.report.templates import address
-from assay.report.words import job_name
+from assay.report.words import job_name, shown_level
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision, PlacementResult, Question, Verdict
 from assay.stats.estimate import Estimate
@@ -109,7 +109,9 @@ def _compared(summaries: Sequence[TrialSummary], planned: Sequence[str]) -> tupl
         for name, level in combination.items():
             levels.setdefault(name, []).append(level)
     levels["dataset"] = [level for level in levels["dataset"] if level != "none"]
-    different = {name: in_order(filter(None, names)) for name, names in levels.items()}
+    different = {
+        name: [shown_level(name, level) for level in in_order(filter(None, names))] for name, names in levels.items()
+    }
     different[PLACEMENT] = in_plan_order(levels[PLACEMENT], planned)
     always = (PLACEMENT, "workload", "dataset")
     of_work = {combination["workload"]: combination for combination in combinations}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.model.trial_summary import TrialSummary
 from assay.report.answer import AnswerLine, interval_text
-from assay.report.words import change_text, seconds_text, whole_seconds_text
+from assay.report.words import change_text, seconds_text, shown_level, whole_seconds_text
 from assay.stats.changes import CHANGE
 from assay.stats.decision import Decision
 from assay.stats.predicted import PredictedLevel
@@ -22,7 +22,8 @@ def predicted_words(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     sentences = []
     for row in rows:
         if row.elapsed is not None and row.elapsed.interval is not None and row.predictor:
-            levels = [str(level) for name, level in row.group if name in names and name != MACHINE and level]
+            shown = [(name, level) for name, level in row.group if name in names and name != MACHINE and level]
+            levels = [shown_level(name, str(level)) for name, level in shown]
             on = ", ".join([row.group.workload, *levels, row.placement])
             low, high = seconds_text(row.elapsed.interval.low), seconds_text(row.elapsed.interval.high)
             time = f"{seconds_text(row.elapsed.value)} s ({low} to {high})"

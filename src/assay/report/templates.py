@@ -9,7 +9,7 @@ from assay.model.naming import bytes_text
 from assay.report.answer import interval_text
 from assay.report.bias import bias_text
 from assay.report.typed import as_typed
-from assay.report.words import number_text, percent, seconds_text, significant_text
+from assay.report.words import number_text, percent, seconds_text, shown_level, significant_text
 
 HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 HERE = "<!-- contents -->"
@@ -81,6 +81,7 @@ def _environment(package: str) -> Any:
         # words between back quotes as code; escaped before
         "coded": lambda text: Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", as_typed(str(escape(text))))),  # noqa: S704
         "percent": percent,
+        "shown_level": shown_level,
         "interval": interval_text,
         "bias": bias_text,
         "p_value": lambda p: "not tested" if p is None else "under 0.001" if p < 0.001 else f"{p:.3f}",

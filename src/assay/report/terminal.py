@@ -29,7 +29,7 @@ from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.shares import MARKS, columns_of, notes_of
 from assay.report.typed import as_typed
-from assay.report.words import base_text, percent, print_line, print_text, seconds_text, shown_words
+from assay.report.words import base_text, percent, print_line, print_text, seconds_text, shown_level, shown_words
 from assay.stats.breakdown import Breakdown, Change
 from assay.stats.decision import Decision, Verdict
 from assay.stats.shares import SharesTable
@@ -266,7 +266,8 @@ def table_lines(rows: Sequence[Row], width: int) -> Iterator[Text]:
     last = None
     for row, line in zip(rows, lines, strict=True):
         if row.group != last:
-            levels = [f"{name} {getattr(row.group, name)}" for name in names if getattr(row.group, name, "")]
+            varied = [(name, str(level)) for name in names if (level := getattr(row.group, name, ""))]
+            levels = [f"{name} {shown_level(name, level)}" for name, level in varied]
             if last is not None:
                 yield Text()
             for words in _wrapped(", ".join([row.group.workload, *levels]), width, ""):

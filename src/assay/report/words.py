@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -122,8 +123,24 @@ def without_folders(options: str) -> str:
     return _FOLDERS.sub("", options)
 
 
+MOST_VALUE_LETTERS = 40
+_LONG_VALUE = re.compile(rf"(?<==)(?:(?! [\w.-]+=).){{{MOST_VALUE_LETTERS + 1},}}", re.DOTALL)
+
+
+def clipped(value: str) -> str:
+    """An option's value, of a long one both ends and a number, which differs where the values do."""
+    if len(value) <= MOST_VALUE_LETTERS:
+        return value
+    return f"{value[:20]}…{value[-12:]}#{sha256(value.encode()).hexdigest()[:6]}"
+
+
+def shown_level(name: str, level: str) -> str:
+    """A factor's level as people read it: of options, long values are clipped."""
+    return _LONG_VALUE.sub(lambda match: clipped(match[0]), level) if name == "options" else level
+
+
 def option_pairs(levels: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The options of a workload by its levels, of paths the last name."""
+    """The options of a workload by its levels, of paths the last name; values are whole."""
     texts = re.split(r" (?=[\w.-]+=)", without_folders(levels.get("options", "")))
     return [(name, value) for name, _, value in (text.partition("=") for text in texts if text)]
 
@@ -161,5 +178,5 @@ def labels_of(workloads: Sequence[Mapping[str, str]]) -> list[str]:
 def level_text(name: str, level: str) -> str:
     """`store files`, or the level alone where it tells by itself what it is of."""
     if name == "options":
-        return without_folders(level)
+        return shown_level(name, without_folders(level))
     return level if name in PLAIN else f"{name} {level}"

@@ -158,6 +158,23 @@ class StageSums(NamedTuple):
     time of some says nothing of the waits of others; or an attempt did not end well, and may not be needed at all."""
 
 
+class PastProgram(NamedTuple):
+    """The program of a past job as its history tells it; nothing is checked, and its files may be gone.
+
+    `file` is its jar or script, as the history names it, and empty where `unknown`, a clause, says why it is not known.
+    Relative paths begin in `folder`. `properties` name further files that the job needs, with commas between them.
+    """
+
+    file: str = ""
+    main_class: str = ""
+    arguments: tuple[str, ...] = ()
+    joined: bool = False
+    """Whether nobody can tell an argument with blanks from several arguments."""
+    folder: str = ""
+    properties: Mapping[str, str] = {}
+    unknown: str = ""
+
+
 class PastJob(NamedTuple):
     """A job as its history tells it. Times are milliseconds since the epoch, 0 if unknown.
 
@@ -201,6 +218,8 @@ class PastJob(NamedTuple):
     """What its bound leaves out, since nobody counted it: the job can't be excluded where that is much."""
     nodes_are_sampled: bool = False
     """Whether `nodes` are those of a few of its tasks, so that it may have run on more."""
+    program: PastProgram | None = None
+    """What it ran, where its history tells that."""
 
     @property
     def all_nodes(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from assay.engine.past.job import (
 )
 from assay.engine.past.spark_advice import OF_SPARK, RULES, taken_over
 from assay.engine.past.spark_places import placed_by, shuffle_doubts, unplaced_shuffle
+from assay.engine.past.spark_program import program_of
 from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
@@ -378,7 +379,7 @@ class ApplicationReading:
             ran_ms=self._ran_ms(seen), hosts_are_nodes=hosts_are_nodes,
             unplaced=tuple(sorted([*filter(is_unplaced, seen.sources.schemes), *unplaced_shuffle(seen)])),
             doubts=(*doubts, *shuffle_doubts(seen)),
-            uncertain=tuple(self._uncertain(seen)),
+            uncertain=tuple(self._uncertain(seen)), program=program_of(seen.settings, seen.system),
         )  # fmt: skip
 
     def _uncertain(self, seen: Application) -> Iterator[Uncertain]:

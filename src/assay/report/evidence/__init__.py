@@ -41,7 +41,7 @@ from assay.report.predicted import NOTE as PREDICTED_NOTE
 from assay.report.predicted import predicted_words
 from assay.report.templates import template
 from assay.report.trial_detail import MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR, detail_groups
-from assay.report.words import base_text, phases_of
+from assay.report.words import base_text, phases_of, shown_level
 from assay.stats.comparison import Comparison
 from assay.stats.sample import MACHINE, PLACEMENT
 from assay.stats.summary import Row, noise_words, varying
@@ -167,7 +167,8 @@ def _others(of: Evidence) -> str:
     rows = []
     for comparison in ordered[:MOST_OTHERS]:
         others: Mapping[str, str] = dict(comparison.others)
-        levels = [others.get(name) for name in ("workload", "dataset", *of.names, "placement")]
+        told = ("workload", "dataset", *of.names, "placement")
+        levels = [shown_level(name, others.get(name, "")) for name in told]
         level_text = ", ".join(dict.fromkeys(level for level in levels if level and level != "none"))
         rows.append(FactorRow(comparison, level_text, of.marks(others)))
     return _html("others", rows=rows, left_out=max(0, len(ordered) - MOST_OTHERS)) if rows else ""
