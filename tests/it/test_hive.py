@@ -1,0 +1,233 @@
+"""Proves on a real Hive on Tez that triage reads what both write of a join, a sum by groups and a sort.
+
+What the queries select is held against Python, and what triage reads against the counters that Hive got from Tez.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from assay.engine.past.hive_queries import is_query_data, texts_in
+from assay.engine.past.tez import read_tez_history
+from assay.engine.past.tez_names import query_id
+from assay.engine.tez_logs import TezLog
+from assay.platform.distribution import find_java
+from tests.it.driving import ROOT, a_place, wait_for
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+
+CUSTOMERS, ORDERS = 50, 20_000
+CITIES = {number: f"city-{number % 7}" for number in range(CUSTOMERS)}
+_chance = random.Random(1)
+PRICES = {number: (_chance.randrange(CUSTOMERS + 5), _chance.randrange(1000)) for number in range(ORDERS)}
+"""Of each order its customer, who may be none of the known, and its price."""
+TABLES = {
+    "customers": ("id INT, city STRING", [f"{number},{city}" for number, city in CITIES.items()]),
+    "orders": ("id INT, customer INT, price INT", [f"{number},{of[0]},{of[1]}" for number, of in PRICES.items()]),
+}
+
+TO_FOLDER = "INSERT OVERWRITE DIRECTORY {} ROW FORMAT DELIMITED FIELDS TERMINATED BY {} "
+SELECTS = {
+    "join": "SELECT orders.id, customers.city FROM orders JOIN customers ON orders.customer = customers.id "
+    "WHERE orders.price > 899",
+    "group": "SELECT customer, count(*), sum(price) FROM orders WHERE price <> 17 GROUP BY customer",
+    "sort": "SELECT price, id FROM orders WHERE id < 5000 ORDER BY price, id",
+}
+NAMES = {query: TO_FOLDER.format("?", "?") + re.sub(r"\b\d+\b", "?", text) for query, text in SELECTS.items()}
+
+OPENED = ("io", "lang", "lang.reflect", "net", "nio", "time", "util", "util.concurrent", "util.concurrent.atomic", "util.regex")
+OPENS = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
+"""What Hive's own scripts open of Java, and `time` for Kryo."""
+HOOK = "org.apache.hadoop.hive.ql.hooks.HiveProtoLoggingHook"
+LOGGING = """\
+rootLogger.level = WARN
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %m%n%ex
+logger.counters.name = org.apache.hadoop.hive.ql.exec.tez.TezTask
+logger.counters.level = INFO
+"""
+"""Hive logs the counters of each DAG, one in a line."""
+
+
+class Ran(NamedTuple):
+    """What is left of the queries: their rows, Tez' own counters of each DAG in their order, and the files."""
+
+    rows: dict[str, list[str]]
+    counters: dict[str, dict[str, int]]
+    histories: Path
+    triaged: dict[str, dict]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    if not shutil.which("mvn"):
+        pytest.skip("there is no Maven here")
+    programs = tmp_path_factory.mktemp("programs")
+    pom = Path(__file__).parent / "hive" / "pom.xml"
+    subprocess.run([ROOT / "programs" / "tez" / "prepare", programs / "tez"], check=True)
+    subprocess.run(["mvn", "-q", "-B", "-f", pom, f"-Dassay.programs={programs}", "package"], check=True)
+    with a_place(tmp_path_factory.mktemp("hive")) as place:
+        said = place.assay("cluster", "up", "--settings", "small")
+        try:
+            yield run_queries(place, said, programs)
+        finally:
+            place.assay("cluster", "down")
+
+
+def run_queries(place, said, programs):
+    hadoop = re.search(r"`hadoop` command: (.+)$", said, re.MULTILINE)[1]
+    classpath = place.command(hadoop, "classpath").stdout.strip()
+    for table, (_, lines) in TABLES.items():
+        (place.home / f"{table}.csv").write_text("".join(f"{line}\n" for line in lines))
+        place.command(hadoop, "fs", "-mkdir", "-p", f"/data/{table}")
+        place.command(hadoop, "fs", "-put", f"{table}.csv", f"/data/{table}/")
+    configure(place.home / "conf", place.home, f"{classpath}:{programs}/tez/lib/*:{programs}/plugin/*")
+    (place.home / "queries.sql").write_text("".join(f"{statement};\n" for statement in statements()))
+    done = place.command(
+        str(find_java(os.environ).command), *OPENS, "-Xmx700m", f"-Djava.io.tmpdir={place.home}",
+        f"-Dderby.system.home={place.home}", "-cp",
+        f"{place.home}/conf:{programs}/lib/*:{programs}/tez/lib/*:{programs}/plugin/*:{classpath}",
+        "org.apache.hadoop.hive.cli.CliDriver", "-f", "queries.sql",
+    )  # fmt: skip
+    wait_for(lambda: not place.processes("DAGAppMaster"))
+    place.command(hadoop, "fs", "-get", "/sys.db", "sys.db")
+    rows = {query: place.command(hadoop, "fs", "-cat", f"/results/{query}/*").stdout.splitlines() for query in SELECTS}
+    triaged = json.loads(place.assay("triage", "--history", "sys.db", "--json", "--quiet"))
+    counters = dict(zip(SELECTS, counted(done.stderr), strict=True))
+    return Ran(rows, counters, place.home / "sys.db", triaged)
+
+
+def statements():
+    for table, (columns, _) in TABLES.items():
+        yield (
+            f"CREATE EXTERNAL TABLE {table} ({columns}) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' "
+            f"LOCATION '/data/{table}'"
+        )
+    for query, select in SELECTS.items():
+        yield TO_FOLDER.format(f"'/results/{query}'", "','") + select
+
+
+def configure(folder, home, on_cluster):
+    """Hive with a metastore of its own, and Tez on this class path of the nodes."""
+    properties = {
+        "hive.execution.engine": "tez",
+        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home}/metastore;create=true",
+        "datanucleus.schema.autoCreateAll": "true",
+        "hive.metastore.schema.verification": "false",
+        "hive.metastore.warehouse.dir": "/warehouse",
+        "hive.exec.scratchdir": "/tmp/hive",
+        "hive.exec.local.scratchdir": f"{home}/scratch",
+        "hive.downloaded.resources.dir": f"{home}/resources",
+        # Both sides of a join are shuffled, as those of large tables are.
+        "hive.auto.convert.join": "false",
+        "hive.tez.container.size": "640",
+        "hive.tez.java.opts": f"-Xmx400m {' '.join(OPENS)}",
+        "hive.tez.exec.print.summary": "true",
+        "hive.hook.proto.base-directory": "/sys.db/query_data",
+        **{f"hive.exec.{when}.hooks": HOOK for when in ("pre", "post", "failure")},
+        "tez.am.resource.memory.mb": "640",
+        "tez.am.launch.cmd-opts": f"-Xmx400m {' '.join(OPENS)}",
+        "tez.runtime.io.sort.mb": "32",
+        "tez.ignore.lib.uris": "true",
+        "tez.use.cluster.hadoop-libs": "false",
+        "tez.cluster.additional.classpath.prefix": on_cluster,
+        "tez.history.logging.service.class": "org.apache.tez.dag.history.logging.proto.ProtoHistoryLoggingService",
+        "tez.history.logging.proto-base-dir": "/sys.db",
+    }
+    lines = [f"<property><name>{name}</name><value>{value}</value></property>" for name, value in properties.items()]
+    folder.mkdir()
+    (folder / "hive-site.xml").write_text(f"<configuration>{''.join(lines)}</configuration>")
+    (folder / "hive-log4j2.properties").write_text(LOGGING)
+
+
+def counted(said):
+    """Of each DAG, in their order, what Tez told Hive's command of its counters; sums come before their parts."""
+    dags = []
+    for line in said.splitlines():
+        if line.endswith("DAGCounter:"):
+            dags.append({})
+        elif dags and (match := re.fullmatch(r"\s+(\w+): (\d+)", line)):
+            dags[-1].setdefault(match[1], int(match[2]))
+    return dags
+
+
+def test_the_queries_select_what_python_selects(ran):
+    joined = [f"{number},{CITIES[of]}" for number, (of, price) in PRICES.items() if of in CITIES and price > 899]
+    assert sorted(ran.rows["join"]) == sorted(joined)
+    groups = {}
+    for of, price in PRICES.values():
+        if price != 17:
+            groups.setdefault(of, []).append(price)
+    assert sorted(ran.rows["group"]) == sorted(f"{of},{len(prices)},{sum(prices)}" for of, prices in groups.items())
+    in_order = sorted((price, number) for number, (_, price) in PRICES.items() if number < 5000)
+    assert ran.rows["sort"] == [f"{price},{number}" for price, number in in_order]
+
+
+def rows_of(ran):
+    """Triage's rows by the queries' names here."""
+    rows = {row["job"]: row for row in ran.triaged["rows"]}
+    return {query: rows[name] for query, name in NAMES.items()}
+
+
+def test_three_queries_are_listed_by_their_texts_without_literals(ran):
+    assert {row["job"] for row in ran.triaged["rows"]} == set(NAMES.values())
+    for row in ran.triaged["rows"]:
+        assert (row["engine"], row["runs"], row["counted"], row["nodes"], row["doubts"]) == ("tez", 1, 1, 1, [])
+
+
+def test_bytes_are_those_that_tez_counted(ran):
+    for query, row in rows_of(ran).items():
+        counters = ran.counters[query]
+        for amount, counter in (
+            ("read_bytes", "HDFS_BYTES_READ"), ("written_bytes", "HDFS_BYTES_WRITTEN"),
+            ("spilled_bytes", "FILE_BYTES_WRITTEN"), ("map_output_bytes", "OUTPUT_BYTES"),
+            ("shuffled_bytes", "SHUFFLE_BYTES"), ("spilled_records", "SPILLED_RECORDS"),
+        ):  # fmt: skip
+            assert row[amount] == counters[counter] > 0, (query, counter)
+
+
+def test_bytes_are_of_the_roles_that_moved_them_and_bounds_hold(ran):
+    moved = {("input", "read"): "HDFS_BYTES_READ", ("output", "write"): "HDFS_BYTES_WRITTEN",
+             ("intermediate", "write"): "FILE_BYTES_WRITTEN"}  # fmt: skip
+    for job in dags_of(ran):
+        (query,) = [query for query, name in NAMES.items() if name == job.name]
+        uses = [use for stage in job.stages for use in job.uses(stage)]
+        for (role, direction), counter in moved.items():
+            of_role = sum(use.moved for use in uses if (use.role, use.direction) == (role, direction))
+            assert of_role == ran.counters[query][counter], (query, role)
+        assert len(job.stages) == 2, "its reducers wait for all maps"
+    for row in rows_of(ran).values():
+        assert 0 <= row["bound_s"] <= row["ran_s"]
+        assert 0 < row["ran_s"] == row["elapsed_s"]
+
+
+def dags_of(ran):
+    (files,) = [sorted(ran.histories.glob("dag_data/date=*/dag_*"))]
+    assert len(files) == len(SELECTS)
+    return [job for file in files for job in read_tez_history(file)]
+
+
+def test_hives_own_files_tell_the_same_texts_by_the_ids_that_dags_are_called_by(ran):
+    (file,) = [file for file in ran.histories.glob("query_data/date=*/*") if file.stat().st_size]
+    assert is_query_data(file.name)
+    texts = texts_in(file)
+    names = {}
+    for dag in ran.histories.glob("dag_data/date=*/dag_*"):
+        with ExitStack() as opened:
+            called = {record["otherinfo"].get("dagName") for record in TezLog(dag, opened)} - {None}
+        (name,) = called
+        names[query_id(name)] = read_tez_history(dag)[0].name
+    assert names == {query: text for query, text in texts.items() if query in names}
+    assert len(texts) == len(names) + len(TABLES)
