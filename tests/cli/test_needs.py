@@ -97,7 +97,9 @@ def test_a_long_value_of_an_option_is_clipped_and_told_from_one_that_differs_wit
         assert options["pattern"] in trial.factors["options"], "JSON keeps the whole"
         return trial_line(trial)
 
-    assert re.search(r"files=1 pattern=x000\|z037\|q074\|j111x…9\|un\[a-z\]\+ed#[0-9a-f]{6} size=45MB, tiny", line("a=b"))
+    assert re.search(
+        r"files=1 pattern=x000\|z037\|q074\|j111x…9\|un\[a-z\]\+ed#[0-9a-f]{6} size=45MB, tiny", line("a=b")
+    )
     assert line("a=b") != line("a=c")
 
 

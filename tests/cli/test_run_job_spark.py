@@ -170,18 +170,18 @@ def test_the_paths_of_input_and_output_among_the_arguments_are_marked(home, argu
 @pytest.mark.parametrize(
     ("command", "settings", "message"),
     [
-        ("--class My gone.jar /in /out", {}, "nightly ran gone.jar, which is not on this machine; copy it here, and name "
-         r"the copy: assay run-job gone.jar \.\.\."),
+        ("--class My gone.jar /in /out", {}, ("nightly ran gone.jar, which is not on this machine; copy it here, and name "
+         r"the copy: assay run-job gone.jar \.\.\.")),
         ("--class My hdfs:/apps/job.jar /in /out", {}, "ran hdfs:/apps/job.jar, which is not on this machine"),
-        ("pyspark-shell", {}, "which program nightly ran is not known: its command names no jar and no Python file, as that "
-         r"of a shell, a notebook or a server; name it: assay run-job JAR \.\.\."),
-        ("--class My job.jar", {}, "nightly ran with no arguments, which do not tell its input and its output; type JAR "
-         r"and all arguments, .*job.jar \.\.\. -- \{input\} \{output\}"),
+        ("pyspark-shell", {}, ("which program nightly ran is not known: its command names no jar and no Python file, as that "
+         r"of a shell, a notebook or a server; name it: assay run-job JAR \.\.\.")),
+        ("--class My job.jar", {}, ("nightly ran with no arguments, which do not tell its input and its output; type JAR "
+         r"and all arguments, .*job.jar \.\.\. -- \{input\} \{output\}")),
         ("--class My job.jar /a /b /c", {}, "nightly ran with /a /b /c, which do not tell its input"),
         ("--class My job.jar logs out", {}, "nightly ran with logs out, which do not tell its input"),
-        ("--class My job.jar /in /out", {"spark_jars": "hdfs:/a.jar,b.jar"}, "nightly ran with "
+        ("--class My job.jar /in /out", {"spark_jars": "hdfs:/a.jar,b.jar"}, ("nightly ran with "
          "spark.jars=hdfs:/a.jar,b.jar, and this machine has no such files; name copies of all that it needs with "
-         "--hadoop spark.jars=FILE,FILE, or none with --hadoop spark.jars="),
+         "--hadoop spark.jars=FILE,FILE, or none with --hadoop spark.jars=")),
         ("--class Their job.jar /in /out", {}, "class is 'Their', and must be a class in job.jar"),
     ],
 )  # fmt: skip

@@ -94,7 +94,12 @@ def test_an_event_log_tells_its_program_and_one_without_a_command_none(tmp_path)
     )  # fmt: skip
     log = write_event_log(tmp_path, application)
     assert read_event_log(log).program == PastProgram(
-        "sort.jar", "org.a.Sort", ("/in", "/out"), joined=True, folder="/home/ann", properties={"spark.jars": "/lib/a.jar"}
+        "sort.jar",
+        "org.a.Sort",
+        ("/in", "/out"),
+        joined=True,
+        folder="/home/ann",
+        properties={"spark.jars": "/lib/a.jar"},
     )
     assert read_event_log(write_event_log(tmp_path, application._replace(number=2, system={}))).program is None
 

@@ -43,7 +43,18 @@ SELECTS = {
 }
 NAMES = {query: TO_FOLDER.format("?", "?") + re.sub(r"\b\d+\b", "?", text) for query, text in SELECTS.items()}
 
-OPENED = ("io", "lang", "lang.reflect", "net", "nio", "time", "util", "util.concurrent", "util.concurrent.atomic", "util.regex")
+OPENED = (
+    "io",
+    "lang",
+    "lang.reflect",
+    "net",
+    "nio",
+    "time",
+    "util",
+    "util.concurrent",
+    "util.concurrent.atomic",
+    "util.regex",
+)
 OPENS = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
 """What Hive's own scripts open of Java, and `time` for Kryo."""
 HOOK = "org.apache.hadoop.hive.ql.hooks.HiveProtoLoggingHook"

@@ -338,9 +338,7 @@ _CHANGES = {
         "# no property: what containers do not take is page cache",
         "# trap: leave yarn.nodemanager.resource.memory-mb as it is, or containers take the new memory",
     ),
-    "more-nodes": (
-        "# each new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",
-    ),
+    "more-nodes": ("# each new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",),
 }
 """What each alternative of `assay advise` changes here (Hadoop: LocalDirAllocator chooses by free space)."""
 

@@ -19,7 +19,6 @@ from assay.report.nodes import (
     imbalance_words,
     nodes_in,
 )
-from assay.report.words import shown_level
 from assay.stats.trial_summary import summarise
 
 MOST_CORE_PERCENT, MOST_MIB, MOST_MIB_PER_HOUR = 3.0, 150.0, 5.0
