@@ -7,6 +7,7 @@ from assay.model.base import json_text
 from assay.model.trial import SHIPPED_PRIOR, NoisePrior
 from assay.model.trial_summary import TrialSummary
 from assay.report.templates import template
+from assay.report.words import shown_level
 from assay.stats.sample import APART, samples, varying_factors
 from assay_extras.factor_effects.effects import Effect, Effects, effects
 
@@ -69,7 +70,7 @@ def levels_text(effect: Effect) -> str:
     """The levels that differ most from the average, as `ssd 0.80 (0.78 to 0.83)`."""
     most = sorted(effect.levels, key=lambda level: -abs(level.times - 1))[:MOST_LEVELS]
     phrases = [
-        f"{' with '.join(level.levels)} {level.times:.2f}"
+        f"{' with '.join(map(shown_level, effect.factors, level.levels))} {level.times:.2f}"
         + (f" ({level.interval.low:.2f} to {level.interval.high:.2f})" if level.interval else "")
         for level in effect.levels
         if level in most
