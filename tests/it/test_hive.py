@@ -19,6 +19,7 @@ from assay.engine.past.hive_queries import is_query_data, texts_in
 from assay.engine.past.tez import read_tez_history
 from assay.engine.past.tez_names import query_id
 from assay.engine.tez_logs import TezLog
+from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.platform.distribution import find_java
 from tests.it.driving import ROOT, a_place, wait_for
 
@@ -47,19 +48,6 @@ OPENED = ("io", "lang", "lang.reflect", "net", "nio", "time", "util", "util.conc
 OPENS = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
 """What Hive's own scripts open of Java, and `time` for Kryo."""
 HOOK = "org.apache.hadoop.hive.ql.hooks.HiveProtoLoggingHook"
-LOGGING = """\
-rootLogger.level = WARN
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.target = SYSTEM_ERR
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %m%n%ex
-logger.counters.name = org.apache.hadoop.hive.ql.exec.tez.TezTask
-logger.counters.level = INFO
-"""
-"""Hive logs the counters of each DAG, one in a line."""
-
 
 class Ran(NamedTuple):
     """What is left of the queries: their rows, Tez' own counters of each DAG in their order, and the files."""
@@ -94,18 +82,18 @@ def run_queries(place, said, programs):
         place.command(hadoop, "fs", "-mkdir", "-p", f"/data/{table}")
         place.command(hadoop, "fs", "-put", f"{table}.csv", f"/data/{table}/")
     configure(place.home / "conf", place.home, f"{classpath}:{programs}/tez/lib/*:{programs}/plugin/*")
-    (place.home / "queries.sql").write_text("".join(f"{statement};\n" for statement in statements()))
+    (place.home / "queries.sql").write_text("".join(f"{statement}\n" for statement in statements()))
     done = place.command(
         str(find_java(os.environ).command), *OPENS, "-Xmx700m", f"-Djava.io.tmpdir={place.home}",
         f"-Dderby.system.home={place.home}", "-cp",
         f"{place.home}/conf:{programs}/lib/*:{programs}/tez/lib/*:{programs}/plugin/*:{classpath}",
-        "org.apache.hadoop.hive.cli.CliDriver", "-f", "queries.sql",
+        str(ROOT / "tests" / "it" / "java" / "RunQueries.java"), "queries.sql",
     )  # fmt: skip
     wait_for(lambda: not place.processes("DAGAppMaster"))
     place.command(hadoop, "fs", "-get", "/sys.db", "sys.db")
     rows = {query: place.command(hadoop, "fs", "-cat", f"/results/{query}/*").stdout.splitlines() for query in SELECTS}
     triaged = json.loads(place.assay("triage", "--history", "sys.db", "--json", "--quiet"))
-    counters = dict(zip(SELECTS, counted(done.stderr), strict=True))
+    counters = dict(zip(SELECTS, counted(done.stdout).values(), strict=True))
     return Ran(rows, counters, place.home / "sys.db", triaged)
 
 
@@ -134,7 +122,6 @@ def configure(folder, home, on_cluster):
         "hive.auto.convert.join": "false",
         "hive.tez.container.size": "640",
         "hive.tez.java.opts": f"-Xmx400m {' '.join(OPENS)}",
-        "hive.tez.exec.print.summary": "true",
         "hive.hook.proto.base-directory": "/sys.db/query_data",
         **{f"hive.exec.{when}.hooks": HOOK for when in ("pre", "post", "failure")},
         "tez.am.resource.memory.mb": "640",
@@ -149,18 +136,15 @@ def configure(folder, home, on_cluster):
     lines = [f"<property><name>{name}</name><value>{value}</value></property>" for name, value in properties.items()]
     folder.mkdir()
     (folder / "hive-site.xml").write_text(f"<configuration>{''.join(lines)}</configuration>")
-    (folder / "hive-log4j2.properties").write_text(LOGGING)
 
 
 def counted(said):
-    """Of each DAG, in their order, what Tez told Hive's command of its counters; sums come before their parts."""
-    dags = []
-    for line in said.splitlines():
-        if line.endswith("DAGCounter:"):
-            dags.append({})
-        elif dags and (match := re.fullmatch(r"\s+(\w+): (\d+)", line)):
-            dags[-1].setdefault(match[1], int(match[2]))
-    return dags
+    """By query, in their order, what Tez told Hive of its counters."""
+    queries = {}
+    for query, group, name, value in re.findall(r"^counted\t(.+)\t(.+)\t(.+)\t(\d+)$", said, re.MULTILINE):
+        if group in {FILE_SYSTEM_COUNTERS, TASK_COUNTERS}:
+            queries.setdefault(query, {})[name] = int(value)
+    return queries
 
 
 def test_the_queries_select_what_python_selects(ran):
