@@ -25,14 +25,16 @@ from tests.triage.test_bounds import drives
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 
-CUSTOMERS, ORDERS = 50, 20_000
-CITIES = {number: f"city-{number % 7}" for number in range(CUSTOMERS)}
+CITIES = {customer: f"city-{customer % 7}" for customer in range(50)}
 _chance = random.Random(1)
-PRICES = {number: (_chance.randrange(CUSTOMERS + 5), _chance.randrange(1000)) for number in range(ORDERS)}
+ORDERS = {order: (_chance.randrange(55), _chance.randrange(1000)) for order in range(20_000)}
 """Of each order its customer, who may be unknown, and its price."""
 TABLES = {
-    "customers": ("id INT, city STRING", [f"{number},{city}" for number, city in CITIES.items()]),
-    "orders": ("id INT, customer INT, price INT", [f"{number},{of[0]},{of[1]}" for number, of in PRICES.items()]),
+    "customers": ("id INT, city STRING", [f"{customer},{city}" for customer, city in CITIES.items()]),
+    "orders": (
+        "id INT, customer INT, price INT",
+        [f"{order},{customer},{price}" for order, (customer, price) in ORDERS.items()],
+    ),
 }
 
 TO_FOLDER = "INSERT OVERWRITE DIRECTORY {} ROW FORMAT DELIMITED FIELDS TERMINATED BY {} "
@@ -45,17 +47,8 @@ SELECTS = {
 NAMES = {query: TO_FOLDER.format("?", "?") + re.sub(r"\b\d+\b", "?", text) for query, text in SELECTS.items()}
 
 OPENED = (
-    "io",
-    "lang",
-    "lang.reflect",
-    "net",
-    "nio",
-    "time",
-    "util",
-    "util.concurrent",
-    "util.concurrent.atomic",
-    "util.regex",
-)
+    "io", "lang", "lang.reflect", "net", "nio", "time", "util", "util.concurrent", "util.concurrent.atomic", "util.regex",
+)  # fmt: skip
 OPENS = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in OPENED]
 """What Hive's own scripts open of Java, and `time` for Kryo."""
 HOOK = "org.apache.hadoop.hive.ql.hooks.HiveProtoLoggingHook"
@@ -160,15 +153,17 @@ def counted(said):
 
 
 def test_the_queries_select_what_python_selects(ran):
-    joined = [f"{number},{CITIES[of]}" for number, (of, price) in PRICES.items() if of in CITIES and price > 899]
+    expensive = {order: customer for order, (customer, price) in ORDERS.items() if price > 899}
+    joined = [f"{order},{CITIES[customer]}" for order, customer in expensive.items() if customer in CITIES]
     assert sorted(ran.rows["join"]) == sorted(joined)
     groups = {}
-    for of, price in PRICES.values():
+    for customer, price in ORDERS.values():
         if price != 17:
-            groups.setdefault(of, []).append(price)
-    assert sorted(ran.rows["group"]) == sorted(f"{of},{len(prices)},{sum(prices)}" for of, prices in groups.items())
-    in_order = sorted((price, number) for number, (_, price) in PRICES.items() if number < 5000)
-    assert ran.rows["sort"] == [f"{price},{number}" for price, number in in_order]
+            groups.setdefault(customer, []).append(price)
+    summed = [f"{customer},{len(prices)},{sum(prices)}" for customer, prices in groups.items()]
+    assert sorted(ran.rows["group"]) == sorted(summed)
+    in_order = sorted((price, order) for order, (_, price) in ORDERS.items() if order < 5000)
+    assert ran.rows["sort"] == [f"{price},{order}" for price, order in in_order]
 
 
 def rows_of(ran):
@@ -194,7 +189,7 @@ def test_bytes_are_those_that_tez_counted(ran):
             assert row[amount] == counters[counter] > 0, (query, counter)
 
 
-def test_bytes_are_of_the_roles_that_moved_them_and_bounds_hold(ran):
+def test_bytes_are_of_their_roles_and_bounds_within_those_by_time_and_by_bytes(ran):
     moved = {("input", "read"): "HDFS_BYTES_READ", ("output", "write"): "HDFS_BYTES_WRITTEN",
              ("intermediate", "write"): "FILE_BYTES_WRITTEN"}  # fmt: skip
     for job in dags_of(ran):
