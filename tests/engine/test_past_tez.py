@@ -34,6 +34,7 @@ from tests.triage.test_bounds import drives
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "tez" / "history.txt"
 WRITTEN = CAPTURED.with_name("dag_1795597626963_0007_1_1")
+OF_HIVE = CAPTURED.with_name("dag_1796005478516_0001_1_1")
 SHUFFLED = ("Map 1", "Reducer 2", "SCATTER_GATHER")
 MAPPED = {
     "HDFS_BYTES_READ": 100 * MIB, "FILE_BYTES_WRITTEN": 20 * MIB, "OUTPUT_BYTES_PHYSICAL": 10 * MIB,
@@ -123,6 +124,19 @@ def test_what_the_plug_in_of_tez_wrote_is_read(tmp_path):
     assert (job.missing, job.doubts, job.uncertain) == ((), (), ())
     assert job.name == "SELECT count(*) FROM orders WHERE day = ? AND città IN (?)"
     assert [attempt.node for attempt in attempts_of(WRITTEN)] == ["a", "b", "a"]
+
+
+def test_a_join_of_hive_is_read():
+    """Hive 4.1.0 ran it on Tez 0.10.5 (`tests/it/test_hive.py`); the bytes are those that Tez told Hive."""
+    (job,) = read_history_of(OF_HIVE)
+    assert job.name == (
+        "INSERT OVERWRITE DIRECTORY ? ROW FORMAT DELIMITED FIELDS TERMINATED BY ? SELECT orders.id, customers.city "
+        "FROM orders JOIN customers ON orders.customer = customers.id WHERE orders.price > ?"
+    )
+    assert (job.missing, job.doubts, job.uncertain) == ((), (), ())
+    maps, reducer = (stage.whole for stage in job.stages)
+    assert (maps.tasks, maps.store_read, maps.map_output, maps.local_written) == (2, 243_576, 21_001, 11_505)
+    assert (reducer.tasks, reducer.fetched, reducer.local_read, reducer.store_written) == (1, 11_441, 11_505, 22_737)
 
 
 def test_stages_follow_the_edges_of_the_dag(tmp_path):
