@@ -5,12 +5,15 @@ import pytest
 from assay.engine.past.formats import FORMS, tells_names
 from assay.engine.past.hive_queries import texts_in
 from assay.engine.past.tez import NO_TEXT
+from assay.engine.protobuf import message_in
+from assay.engine.sequence_files import SequenceFile
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage.bounds import bound_of
 from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.names import run_name
 from tests.engine.made_hive import MadeQuery, events, write_query_data
 from tests.engine.made_tez import MIB, MadeDag, MadeTask, MadeVertex, proto_message, sequence_file, write_protobuf
+from tests.engine.test_past_tez import OF_HIVE
 from tests.triage.test_bounds import drives
 
 COUNT = MadeQuery("SELECT count(*) FROM orders WHERE day = '2026-11-24'", 1)
@@ -101,6 +104,26 @@ def test_hives_own_command_calls_queries_after_its_user(tmp_path):
     write_query_data(tmp_path / "query_data", query)
     (job,) = jobs_of(tmp_path)[0]
     assert (run_name(job), job.doubts) == ("SELECT count(*) FROM orders WHERE day = ?", ())
+
+
+class OfHive4(MadeQuery):
+    """A query by the id that the caller of the captured DAG has, but for the user behind it."""
+
+    id = "root_20261130022519_8a967a5e-23b1-4b4b-bce7-eab1bea0aa9e"
+
+
+def test_a_dag_that_hive_4_named_is_known_by_its_caller(tmp_path):
+    """Its captured history, whose texts are taken out: it has a shortened text for a name, which `query_data` mends."""
+    with OF_HIVE.open("rb") as opened:
+        messages = [message_in(content) for content in SequenceFile(opened)]
+    (tmp_path / OF_HIVE.name).write_bytes(
+        sequence_file([message.replace(b"description", b"no-such-key") for message in messages])
+    )
+    shortened = "INSERT OVERWRITE DIRE......rders.price > 899 (Stage-1)"
+    assert [(job.name, job.doubts) for job in jobs_of(tmp_path)[0]] == [(shortened, ())]
+    write_query_data(tmp_path / "query_data", OfHive4("SELECT id FROM orders WHERE price > 899"))
+    (job,) = jobs_of(tmp_path)[0]
+    assert (job.name, job.name_id, job.doubts) == ("SELECT id FROM orders WHERE price > ?", "", ())
 
 
 def test_damaged_events_are_left_out_and_files_that_cant_be_read_are_named(tmp_path):

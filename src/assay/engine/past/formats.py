@@ -57,14 +57,12 @@ BY_CONTAINERS = "org.assay.direct.TierExecutor in each NodeManager"
 
 
 class NamesBeside(NamedTuple):
-    """Files beside histories that name jobs whose own histories have only an id for them."""
+    """Files beside histories that name jobs whose own histories have only an id (`PastJob.name_id`) for them."""
 
     is_file: Callable[[str], bool]
     """Whether a file is called so."""
     read: Callable[[Path], Mapping[str, str]]
     """The names of a file by their ids; raises OSError, and ValueError in words that follow on `it`."""
-    id_of: Callable[[PastJob], str]
-    """The id of a job that has no other name; else empty."""
     named: Callable[[PastJob, str], PastJob]
     """The job under its name."""
 
@@ -139,15 +137,14 @@ def names_in(file: Path) -> Mapping[str, str]:
 
 
 def lacks_name(job: PastJob) -> bool:
-    """Whether a job has only an id for a name."""
-    names = FORMS[job.engine].names
-    return names is not None and bool(names.id_of(job))
+    """Whether only a file beside its history may tell a job's name."""
+    return bool(job.name_id)
 
 
 def under_its_name(job: PastJob, known: Mapping[str, str]) -> PastJob:
     """A job that lacks a name under the one that is known of it, if any is."""
     names = FORMS[job.engine].names
-    name = known.get(names.id_of(job)) if names is not None else None
+    name = known.get(job.name_id)
     return job if names is None or name is None else names.named(job, name)
 
 

@@ -1,8 +1,8 @@
 """The texts of Hive's queries, from the events that Hive's own hook writes into `query_data` beside Tez' histories.
 
 Its files are sequence files of messages `HiveHookEventProto`, of which a query has one when it is submitted, with its
-text and its plan, and one when it has ended (Hive: HiveEvents.proto, HiveProtoLoggingHook). Hive 4.1.0 fails to write
-both of queries that run as DAGs (HiveHookEventProtoPartialBuilder); these DAGs have the text.
+text and its plan, and one when it has ended (Hive: HiveEvents.proto, HiveProtoLoggingHook). Hive 4.1.0 leaves out
+text and plan of queries that run as DAGs (HiveHookEventProtoPartialBuilder); these DAGs have the text.
 """
 
 import re

@@ -220,6 +220,8 @@ class PastJob(NamedTuple):
     """Whether `nodes` are those of a few of its tasks, so that it may have run on more."""
     program: PastProgram | None = None
     """What it ran, where its history tells that."""
+    name_id: str = ""
+    """The id under which a file beside its history may tell its name; empty where its own history tells it."""
 
     @property
     def all_nodes(self) -> tuple[str, ...]:

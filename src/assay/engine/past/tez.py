@@ -333,16 +333,18 @@ class HistoryReading:
         doubts = [*_doubts(dag)]
         if foreign:
             doubts.append(f"{foreign:,} lines of its file are no records, such as those of a logger, and are left out")
-        if not dag.text and is_query_id(str(info.get("dagName", ""))):
+        dag_name, caller = str(info.get("dagName", "")), str(info.get("callerId", ""))
+        if not dag.text and is_query_id(dag_name):
             doubts.append(NO_TEXT)
         return PastDag(
-            f"dag_{dag.number}", dag.text or str(info.get("dagName", "")),
+            f"dag_{dag.number}", dag.text or dag_name,
             self._entities.related[f"dag_{dag.number}"].get("user", ""), str(info.get("queueName") or ""), state,
             submitted_ms, started_ms, finished_ms, uberized=False, maps=0, reduces=0, stages=tuple(stages),
             nodes=nodes, settings=self._settings, missing=tuple(self._missing(dag, info, state, damaged)),
             source=self._source, uncounted=_IN_DAEMONS if dag.in_daemons else "", container_waits=ran,
             unplaced=tuple(sorted(dag.unplaced)), doubts=tuple(doubts),
             uncertain=tuple(_uncertain(dag, info, finished_ms)),
+            name_id="" if dag.text else query_id(dag_name) or query_id(caller),
         )  # fmt: skip
 
     def _missing(self, dag: _Dag, info: Mapping[str, Any], state: str, damaged: int) -> Iterator[str]:
@@ -520,8 +522,8 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
 
 
 def _under_text(job: PastJob, text: str) -> PastJob:
-    """A DAG that was named after its query's id, by the query's text."""
-    return job._replace(name=text, doubts=tuple(doubt for doubt in job.doubts if doubt != NO_TEXT))
+    """A DAG whose history has no text of its query, named by that text."""
+    return job._replace(name=text, name_id="", doubts=tuple(doubt for doubt in job.doubts if doubt != NO_TEXT))
 
 
 FORMS.add(TEZ, PastForm(
@@ -540,5 +542,5 @@ FORMS.add(TEZ, PastForm(
     directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS, listing="tez.task.launch.env"),
     rules=RULES,
     is_beside=is_beside_tez,
-    names=NamesBeside(is_query_data, texts_in, lambda job: query_id(job.name), _under_text),
+    names=NamesBeside(is_query_data, texts_in, _under_text),
 ), place=3)  # fmt: skip

@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-_HIVES = re.compile(r"(?P<query>[^\s:]+_\d{14}_[0-9a-f-]{36})(:\d+)?")
-"""The id of a query, which is the name of its DAG where nobody gave it one. It begins with the user that Hive runs as:
-`hive` for most servers, anybody for Hive's own command (Hive: QueryPlan.makeQueryId)."""
+_HIVES = re.compile(r"(?P<query>[^\s:]+_\d{14}_[0-9a-f-]{36})(:\d+|_User:.*)?")
+"""The id of a query. Hive 3 names the query's DAGs by it and a number; Hive 4 gives it as the caller's id, with a user.
+It begins with the user that Hive runs as: `hive` for most servers, anybody for Hive's own command (Hive:
+QueryPlan.makeQueryId)."""
 _PARTS = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)"""
     r"""|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\""""
@@ -56,6 +57,6 @@ def is_query_id(name: str) -> bool:
 
 
 def query_id(name: str) -> str:
-    """The id of the query after which a DAG is named; empty where it is not."""
+    """The id of a query in the name of its DAG or the id of its caller; empty where that has none."""
     match = _HIVES.fullmatch(name)
     return match["query"] if match else ""
