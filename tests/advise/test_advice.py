@@ -5,6 +5,7 @@ import pytest
 from assay.advise.advice import Comparison, Payback, Site, advise, beaten_by, first_of, least_share
 from assay.advise.alternatives import Directed, Purchase, alternatives
 from assay.advise.sizes import sizes
+from assay.advise.views import sentences
 from assay.cli.context import find_installation
 from assay.engine.past.job import Work
 from assay.model.registry import SERVICES
@@ -69,12 +70,17 @@ def test_an_alternative_must_save_what_as_many_more_nodes_for_the_same_money_wou
     assert share == pytest.approx(1 - 22 / 23)
 
 
-def all_data_on_ssds(run, drives, nodes, ssd_price):
-    """What is said of SSDs without delay for all data, where a node costs 11,000 and this is the only run."""
+def advice_of(run, drives, nodes, ssd_price):
+    """The advice on SSDs without delay, where a node costs 11,000 and this is the only run."""
     site, purchase = DriveSite(drives), Purchase(PERFECT, 1, ssd_price=ssd_price, node_price=11_000.0)
     answer = triage([run.job], site, 0.1, "", 0, (), bounded=[run])
-    advice = advise([run.job], Site(site, nodes, purchase, 1e12, 1.0), answer, [run], ())
-    return next(row for row in advice.alternatives if row.kinds == ("data-on-ssd",))
+    return advise([run.job], Site(site, nodes, purchase, 1e12, 1.0), answer, [run], ())
+
+
+def all_data_on_ssds(run, drives, nodes, ssd_price):
+    """What is said of SSDs for all data."""
+    rows = advice_of(run, drives, nodes, ssd_price).alternatives
+    return next(row for row in rows if row.kinds == ("data-on-ssd",))
 
 
 def run_that_saves(drives, low, high, unlike=""):
@@ -91,6 +97,8 @@ def test_prices_flip_where_more_nodes_for_the_same_money_save_as_much_as_the_end
     assert all_data_on_ssds(run, DISKS, 2, 500.0).flip_prices == pytest.approx((550, 1375))
     verdicts = {price: all_data_on_ssds(run, DISKS, 2, price).verdict for price in (549.0, 551.0, 1374.0, 1376.0)}
     assert [*verdicts.values()] == [Payback.PAYS, Payback.NOT_KNOWN, Payback.NOT_KNOWN, Payback.DOES_NOT_PAY]
+    both_prices = "1,400 (2 SSDs a node for all data; pays below 550)"
+    assert any(both_prices in sentence for sentence in sentences(advice_of(run, DISKS, 2, 500.0)))
 
 
 def test_what_may_save_nothing_is_never_sure_to_pay_and_cannot_pay_above_one_price():
@@ -98,6 +106,8 @@ def test_what_may_save_nothing_is_never_sure_to_pay_and_cannot_pay_above_one_pri
     disks = drives_by_role("12xhdd", find_installation().profiles)
     run = run_that_saves(disks, 0, 1 / 3, "nobody measured it")
     assert all_data_on_ssds(run, disks, 12, 500.0).flip_prices == pytest.approx((0, 66_000 / 144))
+    only_price = " 460 (12 SSDs a node for all data)"
+    assert any(only_price in sentence for sentence in sentences(advice_of(run, disks, 12, 500.0)))
     verdicts = {price: all_data_on_ssds(run, disks, 12, price).verdict for price in (1.0, 458.0, 459.0)}
     assert [*verdicts.values()] == [Payback.NOT_KNOWN, Payback.NOT_KNOWN, Payback.DOES_NOT_PAY]
 

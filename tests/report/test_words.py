@@ -28,7 +28,7 @@ def test_durations_have_the_units_of_their_size(seconds, text):
 LONG, OTHER = "a" * 20 + "b" * 60 + "c" * 20, "a" * 20 + "d" * 60 + "c" * 20
 
 
-def test_long_values_of_options_keep_their_ends_and_a_number():
+def test_long_values_of_options_keep_their_ends_and_a_hash():
     assert clipped("a" * 40) == "a" * 40
     assert re.fullmatch("a{20}…c{12}#[0-9a-f]{6}", clipped(LONG))
     assert clipped(LONG) != clipped(OTHER)

@@ -22,9 +22,9 @@ _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
     "Hours are jobs' time in a month; night: at most, of the longest night. With a ?, only the interval is known. "
-    "Intervals hold fewer than 9 of 10 savings by SSDs; other changes are untested. An alternative pays if it saves "
-    "more than nodes for its price in an always busy cluster (needs). Savings do not add up. Intervals of purchases "
-    "include all time of unknown jobs and waits between polls."
+    "Intervals hold fewer than 9 of 10 savings by SSDs, and are untested for other changes. An alternative pays if it "
+    "saves more than nodes for its price in an always busy cluster (needs). Savings do not add up. Intervals of "
+    "purchases include all time of unknown jobs and waits between polls."
 )
 
 
@@ -38,7 +38,7 @@ def headline(advice: Advice) -> str:
     if advice.first is None:
         most = _saves_most(advice)
         if not most.most_hours:
-            return "Nothing pays: none of the alternatives saves anything of these jobs. That is sure by their bounds."
+            return "Nothing pays: nothing but more nodes can save time of these jobs. That is sure by their bounds."
         least = f", and would have to save {_hours(most.least_hours)}" if most.least_hours is not None else ""
         return (
             "Nothing pays: each alternative saves less than its price must, or has no room in a node. The most is "
@@ -231,13 +231,13 @@ def _more_words(advice: Advice) -> Iterator[str]:
 
 
 def _flip_words(advice: Advice) -> Iterator[str]:
-    """Below which price of one SSD, one disk or a node's memory each alternative can pay, and pays for sure."""
+    """Below which price of one SSD, one disk or a node's memory each alternative can pay, and below which it pays."""
     flips = []
     for row in advice.alternatives:
         low, high = row.flip_prices or (0.0, 0.0)
         if high and row.verdict is not Payback.NO_ROOM:
-            sure = f"; for sure below {significant_text(low)}" if low else ""
-            flips.append(f"{significant_text(high)} ({row.name}{sure})")
+            pays = f"; pays below {significant_text(low)}" if low else ""
+            flips.append(f"{significant_text(high)} ({row.name}{pays})")
     if flips:
         yield f"Alternatives can pay below these unit prices: {', '.join(flips)}."
 

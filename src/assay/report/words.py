@@ -128,7 +128,7 @@ _LONG_VALUE = re.compile(rf"(?<==)(?:(?! [\w.-]+=).){{{MOST_VALUE_LETTERS + 1},}
 
 
 def clipped(value: str) -> str:
-    """An option's value, of a long one both ends and a number, which differs where the values do."""
+    """An option's value; of a long one both ends and a part of its hash, which differs where the values do."""
     if len(value) <= MOST_VALUE_LETTERS:
         return value
     return f"{value[:20]}…{value[-12:]}#{sha256(value.encode()).hexdigest()[:6]}"
