@@ -131,7 +131,7 @@ def test_what_the_user_leaves_out_is_of_the_application_s_event_log(home):
     assert written(home)["spark"]["spark.jars"] == str(home / "lib.jar")
     assert f"from the history: program {home}/job.jar from the history: class My" in text
     assert "arguments --from={input} 7 {output}, which were --from=hdfs://nn:8020/logs/* 7 hdfs://nn:8020/out" in text
-    assert "an argument with blanks is several here; if there was one, type all with JAR" in text
+    assert "words without quotes; if an argument had blanks, type JAR and all arguments" in text
     assert f"from the history: spark.jars={home}/lib.jar" in text
     assert text.index("from the history") < text.index("sample:")
     assert len(plan_of(home / "exp" / "mine.yaml").trials) == TRIALS
@@ -173,7 +173,7 @@ def test_the_paths_of_input_and_output_among_the_arguments_are_marked(home, argu
         ("--class My gone.jar /in /out", {}, ("nightly ran gone.jar, which is not on this machine; copy it here, and name "
          r"the copy: assay run-job gone.jar \.\.\.")),
         ("--class My hdfs:/apps/job.jar /in /out", {}, "ran hdfs:/apps/job.jar, which is not on this machine"),
-        ("pyspark-shell", {}, ("which program nightly ran is not known: its command names no jar and no Python file, as that "
+        ("pyspark-shell", {}, ("which program nightly ran is not known: its command names no jar and no Python file, like that "
          r"of a shell, a notebook or a server; name it: assay run-job JAR \.\.\.")),
         ("--class My job.jar", {}, ("nightly ran with no arguments, which do not tell its input and its output; type JAR "
          r"and all arguments, .*job.jar \.\.\. -- \{input\} \{output\}")),

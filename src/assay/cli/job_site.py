@@ -158,7 +158,7 @@ def program_to_run(
         if file is None:
             raise BadInputError(
                 f"{run_name(past)} ran {program.file}, which is not on this machine; copy it here, and name the copy: "
-                f"{typed('run-job')} {Path(program.file).name} ..."
+                f"{typed('run-job', Path(program.file).name)} ..."
             )
         taken.append(f"program {file}")
     elif past is None or program is None or program.unknown or file.suffix != Path(program.file).suffix:
@@ -170,7 +170,7 @@ def program_to_run(
         arguments = _marked(program, past, file, place)
         taken.append(f"arguments {' '.join(arguments)}, which were {' '.join(program.arguments)}")
         if program.joined:
-            taken.append("no quotes, so an argument with blanks is several here; if there was one, type all with JAR")
+            taken.append("words without quotes; if an argument had blanks, type JAR and all arguments")
     properties = {
         name: _here(name, files, past, program) for name, files in program.properties.items() if name not in said
     }

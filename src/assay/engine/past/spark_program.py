@@ -35,7 +35,7 @@ _FILES = {
 }
 """The properties that name further files, each with those that a log has for it."""
 _REDACTED = "(redacted)"
-_NO_FILE = "its command names no jar and no Python file, as that of a shell, a notebook or a server"
+_NO_FILE = "its command names no jar and no Python file, like that of a shell, a notebook or a server"
 
 
 def program_of(settings: Mapping[str, str], system: Mapping[str, str]) -> PastProgram | None:
