@@ -74,7 +74,7 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
 @click.option("--more-memory", type=Size(), default=_MORE_MEMORY, show_default=True, help="Memory to add to each node.")
 @click.option(
     "--more-nodes", type=WholeNumber(1, 100_000),
-    help="How many nodes to add in an alternative beside that of one; else as many as SSDs on all nodes cost.",
+    help="How many more nodes to compare, beside one more; else as many as the SSDs for local directories cost.",
 )  # fmt: skip
 @click.option("--slots", type=WholeNumber(1, 1000), help="How many drives a node has room for.")
 @click.option("--nodes", type=WholeNumber(1, 100_000), help="Nodes of the cluster, if the histories name fewer.")

@@ -123,13 +123,13 @@ def without_folders(options: str) -> str:
     return _FOLDERS.sub("", options)
 
 
-MOST_VALUE_LETTERS = 40
-_LONG_VALUE = re.compile(rf"(?<==)(?:(?! [\w.-]+=).){{{MOST_VALUE_LETTERS + 1},}}", re.DOTALL)
+_MOST_VALUE_LETTERS = 40
+_LONG_VALUE = re.compile(rf"(?<==)(?:(?! [\w.-]+=).){{{_MOST_VALUE_LETTERS + 1},}}", re.DOTALL)
 
 
 def clipped(value: str) -> str:
     """An option's value; of a long one both ends and a part of its hash, which differs where the values do."""
-    if len(value) <= MOST_VALUE_LETTERS:
+    if len(value) <= _MOST_VALUE_LETTERS:
         return value
     return f"{value[:20]}…{value[-12:]}#{sha256(value.encode()).hexdigest()[:6]}"
 
