@@ -118,7 +118,7 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     jobs = checkout.root / "checkout" / "jobs"
     for folder in ("src/main", "target", "brain/src", "brain/target"):
         (jobs / folder).mkdir(parents=True)
-    for file in ("pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
+    for file in ("parent.xml", "pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
         (jobs / file).touch()
     checkout.stub("javac", "echo javac 17.0.1\n")
     checkout.stub("mvn")
@@ -132,6 +132,8 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     (jobs / "brain" / "target" / "made.jar").touch()
     assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
     (jobs / "brain" / "src" / "Formats.java").touch()
+    assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    (jobs / "parent.xml").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
     (jobs / "src" / "main" / "Jobs.java").touch()
     assert "Brain" not in checkout("prepare", "brain", HADOOP_HOME="/nowhere")

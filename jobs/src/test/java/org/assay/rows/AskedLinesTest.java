@@ -1,4 +1,4 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -13,25 +13,26 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.KeyValue;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Lines that one client has put are found again by their numbers, in the order of a job's list. */
 class AskedLinesTest {
-  private static final TableName TABLE = TableName.valueOf("runs.input");
+  private static final String TABLE = "runs.input";
   private static final int CLIENT = RowKeys.number("rows.txt");
   private static final long LINE_BYTES = 7;
 
   @TempDir java.nio.file.Path directory;
 
   /** What is in the table, in the order of its keys. */
-  private final Map<byte[], String> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+  private final SortedMap<byte[], String> rows = new TreeMap<>(Arrays::compareUnsigned);
 
   /** Puts lines {@code line 0}, {@code line 1}, ... as one client does. */
   private void put(int client, int places, int lines) throws IOException {
@@ -57,12 +58,13 @@ class AskedLinesTest {
   }
 
   private LinePlaces places() throws IOException {
-    Map<byte[], Long> counts = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+    Map<byte[], Long> counts = new TreeMap<>(Arrays::compareUnsigned);
     rows.keySet().forEach(key -> counts.merge(RowKeys.writer(key), 1L, Long::sum));
     List<RegionRows.Run> runs = new ArrayList<>();
     counts.forEach(
         (writer, count) -> runs.add(new RegionRows.Run(writer, 0, count, LINE_BYTES * count)));
-    return LinePlaces.of(TABLE, List.of(new RegionRows(new byte[0], new byte[0], runs)));
+    List<RegionRows> region = List.of(new RegionRows(new byte[0], new byte[0], runs));
+    return LinePlaces.of(TABLE, region, ", or read all");
   }
 
   private Configuration asking(List<String> entries) throws IOException {
@@ -73,19 +75,19 @@ class AskedLinesTest {
     return conf;
   }
 
+  private static TaskAttemptContext task(Configuration conf) {
+    return new TaskAttemptContextImpl(conf, new TaskAttemptID());
+  }
+
   /** The lines that all tasks read, at most so many tasks. */
   private List<String> read(int most, List<String> entries) throws IOException {
-    RowsInMemory stored = new RowsInMemory();
-    rows.forEach(
-        (key, line) ->
-            stored.add(new KeyValue(key, Tables.FAMILY, Tables.LINE, Bytes.toBytes(line))));
     Configuration conf = asking(entries);
     List<String> lines = new ArrayList<>();
     for (InputSplit split : new AskedLines(conf).splits(TABLE, places(), false, most)) {
-      RowSplit task = RowSplitTest.copied(split);
+      RowSplit task = RowSplitTest.copied((RowSplit) split);
       long before = lines.size();
-      try (RowReader reader = new RowReader()) {
-        reader.begin(task, conf, stored.table());
+      try (RowReader reader = new RowReader(new LinesInMemory(rows))) {
+        reader.initialize(task, task(conf));
         while (reader.nextKeyValue()) {
           lines.add(reader.getCurrentValue().toString());
         }
@@ -129,8 +131,8 @@ class AskedLinesTest {
       for (RegionRows.Range range : ranges) {
         long found = 0;
         for (Map.Entry<byte[], String> row : rows.entrySet()) {
-          if (Bytes.compareTo(range.start, row.getKey()) <= 0
-              && Bytes.compareTo(row.getKey(), range.stop) < 0) {
+          if (Arrays.compareUnsigned(range.start, row.getKey()) <= 0
+              && Arrays.compareUnsigned(row.getKey(), range.stop) < 0) {
             int number = Integer.parseInt(row.getValue().substring("line ".length()));
             assertTrue(first <= number && number <= last);
             found++;
@@ -211,21 +213,13 @@ class AskedLinesTest {
         beyond.getMessage());
     Configuration conf = asking(List.of("6", "7"));
     RowSplit split =
-        RowSplitTest.copied(new AskedLines(conf).splits(TABLE, places(), false, 1).get(0));
-    RowsInMemory stored = new RowsInMemory();
-    byte[] lostKey = places().ranges(7, 7).get(0).start;
-    rows.forEach(
-        (key, line) -> {
-          if (!Bytes.equals(key, lostKey)) {
-            stored.add(key, line.length());
-          }
-        });
-    try (RowReader reader = new RowReader()) {
-      reader.begin(split, conf, stored.table());
+        RowSplitTest.copied(
+            (RowSplit) new AskedLines(conf).splits(TABLE, places(), false, 1).get(0));
+    rows.remove(places().ranges(7, 7).get(0).start);
+    try (RowReader reader = new RowReader(new LinesInMemory(rows))) {
+      reader.initialize(split, task(conf));
       assertTrue(reader.nextKeyValue());
-      Exception lost = assertThrows(IOException.class, reader::nextKeyValue);
-      assertEquals(
-          "table runs.input has lost row " + Bytes.toStringBinary(lostKey), lost.getMessage());
+      assertThrows(IOException.class, reader::nextKeyValue);
     }
   }
 
@@ -234,7 +228,10 @@ class AskedLinesTest {
     put(CLIENT, 2, 3000);
     put(RowKeys.number("other.txt"), 2, 3000);
     Exception several = assertThrows(IOException.class, this::places);
-    assertTrue(several.getMessage().contains("more than one client"), several.getMessage());
+    assertEquals(
+        "lines of table runs.input can't be looked up by their numbers, as more than one client has"
+            + " put them; put all by one, or read all",
+        several.getMessage());
     rows.clear();
     put(CLIENT, 2, 3000);
     rows.remove(new ArrayList<>(rows.keySet()).get(rows.size() - 1));

@@ -1,11 +1,11 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import org.apache.hadoop.conf.Configuration;
 
 /**
  * The columns of a line: what stands apart by commas, tabs or spaces, any run of which counts once.
  */
-final class LineColumns {
+public final class LineColumns {
   /**
    * How many columns of a line, from the left, a job says that it reads; all if it says nothing.
    */
@@ -20,7 +20,7 @@ final class LineColumns {
   }
 
   /** The length of a line's first columns, with what separates them and without what follows. */
-  static int length(byte[] bytes, int offset, int length, int columns) {
+  public static int length(byte[] bytes, int offset, int length, int columns) {
     int at = offset;
     int end = offset + length;
     for (int column = 0; column < columns && at < end; column++) {

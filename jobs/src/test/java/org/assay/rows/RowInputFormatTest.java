@@ -1,4 +1,4 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,49 +7,40 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.hadoop.hbase.HConstants;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.client.RegionInfo;
-import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.Test;
 
 /** Parts of a table whose regions lie on several hosts. */
-class LinesInputFormatTest {
+class RowInputFormatTest {
   private static final long MIB = 1 << 20;
 
   /** Regions of one writer each, of so many bytes, in turn on so many hosts. */
-  private static List<LinesInputFormat.Place> places(int regions, int hosts) {
+  private static List<Region> places(int regions, int hosts) {
     byte[][] splits = RowKeys.splits(regions);
-    List<LinesInputFormat.Place> places = new ArrayList<>();
+    List<Region> places = new ArrayList<>();
     for (int number = 0; number < regions; number++) {
-      RegionInfo region =
-          RegionInfoBuilder.newBuilder(TableName.valueOf("runs.input"))
-              .setStartKey(number == 0 ? HConstants.EMPTY_BYTE_ARRAY : splits[number - 1])
-              .setEndKey(number == regions - 1 ? HConstants.EMPTY_BYTE_ARRAY : splits[number])
-              .build();
-      String[] host = {"worker-" + number % hosts};
-      places.add(new LinesInputFormat.Place(region, host, null));
+      places.add(
+          new Region(
+              number == 0 ? new byte[0] : splits[number - 1],
+              number == regions - 1 ? new byte[0] : splits[number],
+              "worker-" + number % hosts));
     }
-    return LinesInputFormat.byHost(places);
+    return RowInputFormat.byHost(places);
   }
 
   private static List<String> hosts(int regions, int hosts, long bytes, long partBytes) {
-    List<LinesInputFormat.Place> places = places(regions, hosts);
+    List<Region> places = places(regions, hosts);
     List<RegionRows> rows = new ArrayList<>();
-    for (LinesInputFormat.Place place : places) {
-      byte[] start = place.region.getStartKey();
-      byte[] prefix = start.length == 0 ? new byte[Short.BYTES] : start;
-      byte[] writer = Bytes.add(prefix, Bytes.toBytes(0));
+    for (Region place : places) {
+      byte[] writer = Arrays.copyOf(place.start, Short.BYTES + Integer.BYTES);
       List<RegionRows.Run> run =
           bytes == 0
               ? List.of()
               : List.of(new RegionRows.Run(writer, 0, bytes / 32, bytes / regions));
-      rows.add(new RegionRows(start, place.region.getEndKey(), run));
+      rows.add(new RegionRows(place.start, place.stop, run));
     }
     List<String> found = new ArrayList<>();
     for (List<RegionRows.Range> part : RegionRows.cut(rows, partBytes)) {
-      String[] ofPart = LinesInputFormat.hosts(places, part);
+      String[] ofPart = RowInputFormat.hosts(places, part);
       assertTrue(ofPart.length > 0);
       found.add(String.join(" ", Arrays.asList(ofPart)));
     }
@@ -95,8 +86,8 @@ class LinesInputFormatTest {
 
   @Test
   void aHostWithLittleOfAPartIsNoneOfItsHosts() {
-    List<LinesInputFormat.Place> places = places(2, 2);
-    byte[] any = HConstants.EMPTY_BYTE_ARRAY;
+    List<Region> places = places(2, 2);
+    byte[] any = new byte[0];
     for (long little : new long[] {49, 50}) {
       List<RegionRows.Range> part =
           List.of(
@@ -104,7 +95,7 @@ class LinesInputFormatTest {
               new RegionRows.Range(1, any, any, 1, little));
       String[] expected =
           little == 49 ? new String[] {"worker-0"} : new String[] {"worker-0", "worker-1"};
-      assertArrayEquals(expected, LinesInputFormat.hosts(places, part));
+      assertArrayEquals(expected, RowInputFormat.hosts(places, part));
     }
   }
 }

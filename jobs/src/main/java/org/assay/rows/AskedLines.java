@@ -1,4 +1,4 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,14 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.mapreduce.InputSplit;
 
 /**
  * The lines that a job says that it reads, by their numbers: its list has a line {@code number} or
  * {@code first-last} for each entry. All entries are held, and all keys in the splits.
  */
-final class AskedLines {
+public final class AskedLines {
   /** The path of the list; a job that says nothing reads all lines. */
   static final String READ_BY_JOB = "assay.input.rows";
 
@@ -28,7 +27,7 @@ final class AskedLines {
   private long lines;
 
   /** Reads a job's list. */
-  AskedLines(Configuration job) throws IOException {
+  public AskedLines(Configuration job) throws IOException {
     Path path = new Path(job.get(READ_BY_JOB));
     try (BufferedReader list =
         new BufferedReader(
@@ -44,7 +43,7 @@ final class AskedLines {
   }
 
   /** Whether a job says which lines it reads. */
-  static boolean areSaid(Configuration job) {
+  public static boolean areSaid(Configuration job) {
     return !job.getTrimmed(READ_BY_JOB, "").isEmpty();
   }
 
@@ -54,7 +53,7 @@ final class AskedLines {
    * @param rest whether lines are wanted with what follows the columns that are apart
    * @throws IOException where the table has no line with a number that is asked for
    */
-  List<InputSplit> splits(TableName table, LinePlaces places, boolean rest, int most)
+  public List<InputSplit> splits(String table, LinePlaces places, boolean rest, int most)
       throws IOException {
     long tasks = Math.max(1, Math.min(most, lines / LEAST_LINES));
     List<InputSplit> splits = new ArrayList<>();
@@ -74,8 +73,8 @@ final class AskedLines {
                 + " is asked for; ask for lines that are there");
       }
       for (RegionRows.Range range : places.ranges(entry[0], entry[1])) {
-        parts.add(
-            range.rows == 1 ? RowSplit.Part.ofRow(range.start) : RowSplit.Part.ofTable(range));
+        byte[] stop = range.rows == 1 ? range.start : range.stop;
+        parts.add(new RowSplit.Part(range.start, stop));
         rows += range.rows;
         bytes += range.bytes;
         long before = passed;

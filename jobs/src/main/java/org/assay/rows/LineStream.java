@@ -1,20 +1,15 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hbase.TableName;
 
 /**
  * Cuts a stream of bytes into lines, which go to all regions of a table in turn, some at a time.
  */
-final class LineStream extends OutputStream {
+public final class LineStream extends OutputStream {
   static final int LINES_IN_TURN = 1024;
 
   private static final int FIRST_BYTES = 1 << 12;
@@ -27,45 +22,9 @@ final class LineStream extends OutputStream {
   private boolean closed;
 
   /** Closes the writers when it is closed, and {@code end} last. */
-  LineStream(List<LineWriter> writers, Closeable end) {
+  public LineStream(List<LineWriter> writers, Closeable end) {
     this.writers = writers;
     this.end = end;
-  }
-
-  /**
-   * Into a table, which is made if it is not there. When the stream is closed, all its lines are in
-   * the table's files.
-   *
-   * @param name tells this stream's lines from those of others
-   */
-  static LineStream into(Configuration conf, TableName table, String name) throws IOException {
-    Tables tables = new Tables(conf);
-    tables.create(table);
-    boolean bulk = tables.settings().load() == TableSettings.Load.BULK;
-    Path loaded = bulk ? Tables.directory(tables.conf(), table, "load-" + UUID.randomUUID()) : null;
-    if (bulk) {
-      Load.prepare(tables, loaded);
-    }
-    int regions = tables.regions(table).size();
-    int apart = Tables.apart(tables.descriptor(table));
-    List<LineWriter> writers = new ArrayList<>();
-    for (int place = 0; place < regions; place++) {
-      RowKeys keys = new RowKeys(RowKeys.number(name), place, regions);
-      writers.add(
-          bulk
-              ? new FileWriter(conf, table, loaded, "part-" + place, keys, apart)
-              : new PutWriter(tables.connection().getBufferedMutator(table), keys, apart));
-    }
-    return new LineStream(
-        writers,
-        () -> {
-          try (tables) {
-            if (bulk) {
-              Load.finish(tables, table, loaded);
-            }
-            tables.settle(table);
-          }
-        });
   }
 
   @Override

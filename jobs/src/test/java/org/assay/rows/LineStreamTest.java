@@ -1,4 +1,4 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

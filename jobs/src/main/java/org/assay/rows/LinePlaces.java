@@ -1,18 +1,18 @@
-package org.assay.hbase;
+package org.assay.rows;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.apache.hadoop.hbase.TableName;
-import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * The keys of a table's lines by their numbers, where one client has put all of them: it gives them
  * to all regions in turn, some at a time ({@link LineStream}).
  */
-final class LinePlaces {
+public final class LinePlaces {
   private static final long IN_TURN = LineStream.LINES_IN_TURN;
 
   /** What the keys of each place begin with, in the order of their turns. */
@@ -30,10 +30,12 @@ final class LinePlaces {
   /**
    * Of a table.
    *
+   * @param instead what to do besides where the lines can't be looked up; goes on a sentence
    * @throws IOException where its lines were not put by one client
    */
-  static LinePlaces of(TableName table, List<RegionRows> regions) throws IOException {
-    Map<byte[], Long> rows = new TreeMap<>(Bytes.BYTES_COMPARATOR);
+  public static LinePlaces of(String table, List<RegionRows> regions, String instead)
+      throws IOException {
+    Map<byte[], Long> rows = new TreeMap<>(Arrays::compareUnsigned);
     long bytes = 0;
     for (RegionRows region : regions) {
       for (RegionRows.Run run : region.runs) {
@@ -47,15 +49,15 @@ final class LinePlaces {
     for (int place = 0; place < places.writers.size(); place++) {
       byte[] writer = places.writers.get(place);
       boolean sameName =
-          Bytes.toInt(writer, Short.BYTES) == Bytes.toInt(places.writers.get(0), Short.BYTES);
+          ByteBuffer.wrap(writer).getInt(Short.BYTES)
+              == ByteBuffer.wrap(places.writers.get(0)).getInt(Short.BYTES);
       if (!sameName || rows.get(writer) != places.before(place, lines)) {
         throw new IOException(
             "lines of table "
                 + table
                 + " can't be looked up by their numbers, as more than one client has put them; put"
-                + " all by one, or set "
-                + TableSettings.READ
-                + " to snapshot, which reads all");
+                + " all by one"
+                + instead);
       }
     }
     return places;

@@ -1,9 +1,6 @@
 package org.assay.hbase;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -16,7 +13,6 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
-import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.filter.BinaryComparator;
@@ -25,15 +21,14 @@ import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
 import org.apache.hadoop.hbase.regionserver.HRegionFileSystem;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
-import org.apache.hadoop.io.DataInputBuffer;
-import org.apache.hadoop.io.DataOutputBuffer;
-import org.apache.hadoop.mapreduce.InputSplit;
-import org.apache.hadoop.mapreduce.TaskAttemptID;
-import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.hadoop.io.Text;
+import org.assay.rows.RegionRows;
+import org.assay.rows.RowKeys;
+import org.assay.rows.Rows;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class RowSplitTest {
+class SnapshotsTest {
   private static final TableName TABLE = TableName.valueOf("runs.input");
   private static final RegionInfo REGION =
       RegionInfoBuilder.newBuilder(TABLE)
@@ -44,18 +39,6 @@ class RowSplitTest {
       new RegionRows.Range(0, Bytes.toBytes("b"), Bytes.toBytes("c"), 10, 0);
 
   @TempDir java.nio.file.Path directory;
-
-  /** The split as a task gets it. */
-  static RowSplit copied(InputSplit split) throws IOException {
-    DataOutputBuffer out = new DataOutputBuffer();
-    ((RowSplit) split).write(out);
-    DataInputBuffer in = new DataInputBuffer();
-    in.reset(out.getData(), out.getLength());
-    RowSplit copy = new RowSplit();
-    copy.readFields(in);
-    assertEquals(0, in.available());
-    return copy;
-  }
 
   private static TableDescriptor descriptor() {
     return Tables.descriptor(TABLE, new TableSettings(new Configuration(false)));
@@ -77,40 +60,12 @@ class RowSplitTest {
         new Path(restored));
   }
 
-  private static RowSplit split(RowSplit.Part part, long bytes) {
-    return split(part, bytes, true);
-  }
-
-  private static RowSplit split(RowSplit.Part part, long bytes, boolean rest) {
-    return new RowSplit(TABLE, List.of(part), new String[] {"worker-1"}, 10, bytes, rest);
-  }
-
   @Test
-  void aSplitWithoutBytesIsNoSplitWithoutLength() throws IOException {
-    // HBASE-29272: engines that skip empty splits read nothing of a snapshot of HBase 2.6.
+  void tasksGetTheKeysOfARegionThatWerePlanned() throws IOException {
     TableSnapshotInputFormatImpl.InputSplit whole =
         snapshot(REGION, Tables.scan(false), "/restored");
-    assertEquals(0, whole.getLength());
-    assertEquals(1, split(RowSplit.Part.ofSnapshot(RANGE, whole, false), 0).getLength());
-    assertEquals(1, split(RowSplit.Part.ofTable(RANGE), 0).getLength());
-    RowSplit large = split(RowSplit.Part.ofSnapshot(RANGE, whole, false), 70_000);
-    assertEquals(70_000, copied(large).getLength());
-  }
-
-  @Test
-  void tasksGetWhatWasPlanned() throws IOException {
-    RowSplit scanned = copied(split(RowSplit.Part.ofTable(RANGE), 5));
-    assertEquals(TABLE, scanned.table());
-    assertArrayEquals(Bytes.toBytes("b"), scanned.parts().get(0).start);
-    assertArrayEquals(Bytes.toBytes("c"), scanned.parts().get(0).stop);
-    assertArrayEquals(new String[] {"worker-1"}, scanned.getLocations());
-    assertEquals(null, scanned.parts().get(0).snapshot);
-    assertEquals(10, scanned.rows());
-    assertTrue(scanned.rest());
-    TableSnapshotInputFormatImpl.InputSplit whole =
-        snapshot(REGION, Tables.scan(false), "/restored");
-    RowSplit ofFiles = copied(split(RowSplit.Part.ofSnapshot(RANGE, whole, false), 5));
-    TableSnapshotInputFormatImpl.InputSplit part = ofFiles.parts().get(0).snapshot;
+    TableSnapshotInputFormatImpl.InputSplit part =
+        Snapshots.part(Snapshots.part(whole, RANGE, false));
     assertEquals(REGION.getEncodedName(), part.getRegionInfo().getEncodedName());
     assertEquals("/restored", part.getRestoreDir());
   }
@@ -138,10 +93,10 @@ class RowSplitTest {
         new ValueFilter(CompareOperator.EQUAL, new BinaryComparator(Bytes.toBytes("wanted")));
     Scan scan = Tables.scan(false).setFilter(wanted).setMaxResultSize(1000).setCaching(10);
     int found = 0;
-    try (RowReader.FileRows read =
-        new RowReader.FileRows(conf, snapshot(region, scan, root.toString()))) {
-      for (Result row = read.next(); row != null; row = read.next()) {
-        assertFalse(row.isEmpty());
+    try (Rows read = Snapshots.rows(conf, snapshot(region, scan, root.toString()), false)) {
+      Text line = new Text();
+      while (read.next(line)) {
+        assertEquals("wanted", line.toString());
         found++;
       }
     }
@@ -168,15 +123,14 @@ class RowSplitTest {
     TableDescriptor divided = Tables.descriptor(TABLE, new TableSettings(conf));
     RegionRows.Range all = new RegionRows.Range(0, new byte[0], new byte[0], 3, 0);
     for (boolean rest : new boolean[] {true, false}) {
-      RowSplit.Part part =
-          RowSplit.Part.ofSnapshot(
-              all, snapshot(divided, region, Tables.scan(rest), root.toString()), rest);
+      byte[] part =
+          Snapshots.part(
+              snapshot(divided, region, Tables.scan(rest), root.toString()), all, rest);
       List<String> lines = new ArrayList<>();
-      try (RowReader reader = new RowReader()) {
-        reader.initialize(
-            split(part, 0, rest), new TaskAttemptContextImpl(conf, new TaskAttemptID()));
-        while (reader.nextKeyValue()) {
-          lines.add(reader.getCurrentValue().toString());
+      try (Rows read = HbaseStore.INSTANCE.files(conf, part, rest)) {
+        Text line = new Text();
+        while (read.next(line)) {
+          lines.add(line.toString());
         }
       }
       assertEquals(rest ? List.of("1,2,3", "4 5", "6,7,8,9") : List.of("1,2", "4 5", "6,7"), lines);
