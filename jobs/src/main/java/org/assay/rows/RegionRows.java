@@ -59,12 +59,12 @@ public final class RegionRows {
     this.runs = runs;
   }
 
-  private long bytes() {
-    long bytes = 0;
-    for (Run run : runs) {
-      bytes += run.bytes;
-    }
-    return bytes;
+  public long rows() {
+    return runs.stream().mapToLong(run -> run.rows).sum();
+  }
+
+  public long bytes() {
+    return runs.stream().mapToLong(run -> run.bytes).sum();
   }
 
   /**
@@ -86,9 +86,7 @@ public final class RegionRows {
     long rows = 0;
     for (RegionRows region : regions) {
       bytes += region.bytes();
-      for (Run run : region.runs) {
-        rows += run.rows;
-      }
+      rows += region.rows();
     }
     long parts = parts(rows, bytes, partBytes);
     Cutter cutter = new Cutter((double) bytes / parts, parts);

@@ -48,8 +48,8 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
 
   public abstract Configuration conf();
 
-  /** Gives a job that is about to be submitted what its tasks need to reach the store. */
-  public abstract void give(JobContext job) throws IOException;
+  /** Gives a job that is about to be submitted what its tasks need, beside its client's settings. */
+  public void give(JobContext job) throws IOException {}
 
   /** The names of all tables. */
   public abstract List<String> names() throws IOException;
@@ -67,7 +67,9 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
   public abstract long bytes(R region) throws IOException;
 
   /** How many columns a table has apart from the others; 0 if it keeps lines whole. */
-  public abstract int apart(String table) throws IOException;
+  public int apart(String table) throws IOException {
+    return 0;
+  }
 
   /**
    * Makes a table unless it is there, in regions for the writers that will share it.
@@ -86,8 +88,11 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
   /** Brings what was written into the table's files. */
   public abstract void settle(String table) throws IOException;
 
-  /** Deletes all rows of a region. */
-  public abstract void empty(String table, R region) throws IOException;
+  /** Deletes all rows of a region, where a store can do that. */
+  public void empty(String table, R region) throws IOException {
+    throw new UnsupportedOperationException(
+        "rows of one region of table " + table + " can't be removed alone; remove the table");
+  }
 
   /** Deletes all rows of the writer with these keys. */
   public abstract void empty(String table, RowKeys keys) throws IOException;
@@ -96,7 +101,9 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
   public abstract void drop(String table) throws IOException;
 
   /** The regions of a table, with their hosts. */
-  protected abstract List<R> places(String table) throws IOException;
+  protected List<R> places(String table) throws IOException {
+    return regions(table);
+  }
 
   /** About what each region has, by the writers of its rows. */
   protected abstract List<RegionRows> count(String table, List<R> regions) throws IOException;

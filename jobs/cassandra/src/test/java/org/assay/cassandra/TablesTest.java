@@ -1,0 +1,64 @@
+package org.assay.cassandra;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.assay.rows.RowKeys;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TablesTest {
+  @TempDir Path directory;
+
+  @Test
+  void everyTableHasANameThatCassandraTakes() {
+    String deep = "user.someone.assay." + "deeper.".repeat(20) + "input";
+    assertTrue(Tables.id(deep).matches("t[0-9a-f]{32}"));
+    assertNotEquals(Tables.id("runs.input"), Tables.id("runs.output"));
+    assertEquals(Tables.id("runs.input"), Tables.id("runs.input"));
+  }
+
+  @Test
+  void theEndsOfARangeAreNoKeys() {
+    Tables.Range range = new Tables.Range(new Ring.Range(-1, Long.MAX_VALUE, "worker-1"), 7);
+    assertFalse(RowKeys.isKey(range.start));
+    assertFalse(RowKeys.isKey(range.stop));
+    assertEquals(8, range.start.length);
+  }
+
+  @Test
+  void nodesAreThoseThatAreNamed() {
+    Configuration conf = new Configuration(false);
+    assertThrows(IllegalArgumentException.class, () -> Servers.contacts(conf));
+    conf.set(Servers.CONTACTS, "127.0.0.1:9042, 127.0.0.2:9043");
+    assertEquals(
+        List.of(new InetSocketAddress("127.0.0.1", 9042), new InetSocketAddress("127.0.0.2", 9043)),
+        Servers.contacts(conf));
+  }
+
+  @Test
+  void pathsOfItsSchemeAreInItsFileSystem() throws Exception {
+    assertEquals(
+        TableFileSystem.class, FileSystem.getFileSystemClass("cassandra", new Configuration()));
+  }
+
+  @Test
+  void keyspacesLieInTheFoldersThatAreNamed() throws Exception {
+    Path data = directory.resolve("data");
+    Path folder = directory.resolve("disk/assay_input");
+    String[] arguments = {"storage", "assay_input=" + folder};
+    Server.link(data, arguments);
+    Server.link(data, arguments); // the node is started again
+    Files.writeString(data.resolve("assay_input").resolve("a"), "1");
+    assertEquals("1", Files.readString(folder.resolve("a")));
+  }
+}
