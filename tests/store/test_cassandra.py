@@ -159,8 +159,8 @@ def test_a_put_is_in_memory_until_its_table_is_flushed():
 
 
 def test_short_lines_need_most_room_and_the_log_whole_segments():
-    factors = [STORES["cassandra"].space_factor({}, line_bytes) for line_bytes in (600, 60, 12, None)]
-    assert factors == pytest.approx([3.3, 6, 18, 18])
+    factors = [STORES["cassandra"].space_factor({}, line_bytes) for line_bytes in (400, 40, 12, None)]
+    assert factors == pytest.approx([3.3, 6, 13, 13.5])
     rooms = STORES["cassandra"].least_rooms({}, 1)
     assert [room.bytes for room in rooms if "log" in room.roles] == [128 << 20]
 

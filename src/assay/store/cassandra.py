@@ -1,4 +1,4 @@
-"""Cassandra as a store: on each worker a daemon keeps its share of all tables, whose lines are rows spread by a hash.
+"""Cassandra as a store: on each worker a daemon keeps its share of all tables, whose rows are spread by a hash.
 
 Tables of the input and of the output are in a keyspace each, which lies in the directories of its role; the commit log
 is in those of the role `log`. Files of jobs are in HDFS. See `jobs/cassandra`.
@@ -41,9 +41,9 @@ SYNC, PERIODIC, BATCH = "cassandra.assay.commitlog-sync", "periodic", "batch"
 _KNOWN = (COPIES, RANGES, SYNC)
 _TOKENS = 16
 """The tokens of each node, as Cassandra's own configuration has it."""
-_ROW_BYTES = 60
-"""What a row has beside its line: partition header, key of 14 bytes, times and lengths, and its entry in the index."""
-_ROW_MOST = 6.0
+_ROW_BYTES = 40
+"""What a row has beside its line: its number, times, lengths, and its share of its partition's key and index."""
+_ROW_MOST = 4.5
 """Bytes of rows for each byte of lines of which nothing is known: those of the shortest, edges with 12 bytes."""
 _SEGMENTS_BYTES = 128 << 20
 """Segments of the commit log of 32 MiB, of which some are open at once."""

@@ -175,7 +175,7 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
    */
   LineStream stream(String table, String name) throws IOException {
     create(table);
-    int regions = regions(table).size();
+    int regions = Math.max(1, regions(table).size());
     int apart = apart(table);
     List<LineWriter> writers = new ArrayList<>();
     for (int place = 0; place < regions; place++) {

@@ -7,7 +7,7 @@ import org.assay.rows.RowStore;
 import org.assay.rows.RowTables;
 
 /** Cassandra as a store of rows. */
-final class CassandraStore implements RowStore<Tables.Range> {
+final class CassandraStore implements RowStore<Tables.Written> {
   static final CassandraStore INSTANCE = new CassandraStore();
 
   private RowSource shared;
@@ -20,7 +20,7 @@ final class CassandraStore implements RowStore<Tables.Range> {
   }
 
   @Override
-  public RowTables<Tables.Range> connect(Configuration conf) throws IOException {
+  public RowTables<Tables.Written> connect(Configuration conf) throws IOException {
     return new Tables(conf);
   }
 

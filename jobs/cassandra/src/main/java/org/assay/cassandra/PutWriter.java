@@ -2,10 +2,10 @@ package org.assay.cassandra;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Queue;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.assay.rows.LineWriter;
 
@@ -20,8 +20,7 @@ final class PutWriter implements LineWriter {
 
   private final Function<ByteBuffer, CompletionStage<?>> put;
   private final Counted counted;
-  private final Semaphore free = new Semaphore(IN_FLIGHT);
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final Queue<CompletionStage<?>> onTheirWay = new ArrayDeque<>();
   private long rows;
   private long bytes;
 
@@ -33,32 +32,22 @@ final class PutWriter implements LineWriter {
 
   @Override
   public void write(byte[] given, int offset, int length) throws IOException {
-    take(1);
-    byte[] line = Arrays.copyOfRange(given, offset, offset + length);
-    Servers.asked(() -> put.apply(ByteBuffer.wrap(line)))
-        .whenComplete(
-            (done, error) -> {
-              if (error != null) {
-                failure.compareAndSet(null, error);
-              }
-              free.release();
-            });
+    await(IN_FLIGHT - 1);
+    onTheirWay.add(put.apply(ByteBuffer.wrap(Arrays.copyOfRange(given, offset, offset + length))));
     rows++;
     bytes += length + 1;
   }
 
-  /** Waits until so many further lines may be on their way. */
-  private void take(int lines) throws IOException {
-    free.acquireUninterruptibly(lines);
-    Throwable failed = failure.get();
-    if (failed != null) {
-      throw new IOException("lines can't be put into Cassandra: " + failed.getMessage(), failed);
+  /** Waits until so many lines are on their way at most. */
+  private void await(int lines) throws IOException {
+    while (onTheirWay.size() > lines) {
+      Servers.asked(onTheirWay.remove().toCompletableFuture()::join);
     }
   }
 
   @Override
   public void close() throws IOException {
-    take(IN_FLIGHT);
+    await(0);
     counted.as(rows, bytes);
   }
 }

@@ -2,7 +2,7 @@ package org.assay.cassandra;
 
 import java.math.BigInteger;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -14,8 +14,6 @@ import java.util.TreeMap;
  */
 final class Ring {
   private static final BigInteger TOKENS = BigInteger.ONE.shiftLeft(Long.SIZE);
-  private static final BigInteger FIRST = BigInteger.valueOf(Long.MIN_VALUE);
-  private static final BigInteger LAST = BigInteger.valueOf(Long.MAX_VALUE);
 
   /** Tokens after one up to and with another, and the host that is to read them. */
   static final class Range {
@@ -58,20 +56,15 @@ final class Ring {
   }
 
   private static long edge(long number, int ranges) {
-    BigInteger passed = TOKENS.multiply(BigInteger.valueOf(number));
-    return passed.divide(BigInteger.valueOf(ranges)).add(FIRST).min(LAST).longValueExact();
+    BigInteger passed =
+        TOKENS.multiply(BigInteger.valueOf(number)).divide(BigInteger.valueOf(ranges));
+    return number == ranges ? Long.MAX_VALUE : Long.MIN_VALUE + passed.longValue();
   }
 
   private String ownerOfMost(long after, long last) {
-    Map<String, Double> tokens = new HashMap<>();
-    String owner = null;
-    for (Range stretch : stretches(after, last)) {
-      tokens.merge(stretch.host, stretch.tokens(), Double::sum);
-      if (owner == null || tokens.get(stretch.host) > tokens.get(owner)) {
-        owner = stretch.host;
-      }
-    }
-    return owner;
+    Map<String, Double> tokens = new TreeMap<>();
+    stretches(after, last).forEach(part -> tokens.merge(part.host, part.tokens(), Double::sum));
+    return Collections.max(tokens.entrySet(), Map.Entry.comparingByValue()).getKey();
   }
 
   /** The parts of a range of which one host owns all, in order. */

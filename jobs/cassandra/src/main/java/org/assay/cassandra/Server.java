@@ -30,9 +30,7 @@ public final class Server {
       Path folder = Path.of(arguments[at].substring(equals + 1));
       Path link = data.resolve(arguments[at].substring(0, equals));
       Files.createDirectories(folder);
-      if (!Files.isSymbolicLink(link)) {
-        Files.createSymbolicLink(link, folder);
-      }
+      Files.createSymbolicLink(link, folder);
     }
   }
 }

@@ -6,10 +6,12 @@ import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
 import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
+import com.datastax.oss.driver.api.core.cql.BoundStatement;
 import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.ResultSet;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
+import com.datastax.oss.driver.api.core.data.ByteUtils;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.NodeState;
 import com.datastax.oss.driver.api.core.metadata.TokenMap;
@@ -17,10 +19,8 @@ import com.datastax.oss.driver.api.core.metadata.token.Token;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -31,6 +31,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.Text;
+import org.assay.rows.Rows;
 
 /** Cassandra's nodes, as the driver reaches them: its errors are IOExceptions here. */
 final class Servers implements Closeable {
@@ -38,13 +40,7 @@ final class Servers implements Closeable {
   static final String CONTACTS = "cassandra.contact-points";
 
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final int PAGE_ROWS = 5000;
   private static final long POLL_NS = 100_000_000;
-
-  /** All that are to have a line must take it; so one is enough to read it. */
-  private static final ConsistencyLevel WRITING = ConsistencyLevel.ALL;
-
-  private static final ConsistencyLevel READING = ConsistencyLevel.ONE;
 
   private final List<InetSocketAddress> contacts;
   private final CqlSession session;
@@ -54,14 +50,10 @@ final class Servers implements Closeable {
     DriverConfigLoader config =
         DriverConfigLoader.programmaticBuilder(Servers.class.getClassLoader())
             .withDuration(DefaultDriverOption.REQUEST_TIMEOUT, PATIENCE)
-            .withDuration(DefaultDriverOption.CONNECTION_INIT_QUERY_TIMEOUT, PATIENCE)
             .withDuration(DefaultDriverOption.CONTROL_CONNECTION_AGREEMENT_TIMEOUT, PATIENCE)
-            .withString(DefaultDriverOption.REQUEST_CONSISTENCY, READING.name())
-            .withInt(DefaultDriverOption.REQUEST_PAGE_SIZE, PAGE_ROWS)
             // Hadoop's class path has another version of the library.
             .withString(DefaultDriverOption.METRICS_FACTORY_CLASS, "NoopMetricsFactory")
-            // Nobody closes what tasks share.
-            .withBoolean(DefaultDriverOption.NETTY_DAEMON, true)
+            .withBoolean(DefaultDriverOption.NETTY_DAEMON, true) // nobody closes what tasks share
             .build();
     session =
         asked(
@@ -83,11 +75,7 @@ final class Servers implements Closeable {
     }
   }
 
-  /**
-   * The nodes that a configuration names.
-   *
-   * @throws IllegalArgumentException where it names none
-   */
+  /** The nodes that a configuration names. */
   static List<InetSocketAddress> contacts(Configuration conf) {
     List<InetSocketAddress> contacts = new ArrayList<>();
     for (String contact : conf.getTrimmedStrings(CONTACTS)) {
@@ -102,17 +90,45 @@ final class Servers implements Closeable {
     return contacts;
   }
 
-  /** The first value of a row, a blob. */
-  static byte[] bytes(Row row) {
-    ByteBuffer value = row.getByteBuffer(0);
-    byte[] bytes = new byte[value.remaining()];
-    value.get(bytes);
-    return bytes;
+  /** The first values of rows, in one answer or in several. */
+  static class Answers implements Rows {
+    private Iterator<Row> answer;
+
+    Answers(Iterator<Row> first) {
+      answer = first;
+    }
+
+    /** A further answer, which may have no rows; null where there is none. */
+    Iterator<Row> more() throws IOException {
+      return null;
+    }
+
+    @Override
+    public boolean next(Text value) throws IOException {
+      while (!asked(answer::hasNext)) {
+        Iterator<Row> further = more();
+        if (further == null) {
+          return false;
+        }
+        answer = further;
+      }
+      value.set(ByteUtils.getArray(answer.next().getByteBuffer(0)));
+      return true;
+    }
+
+    @Override
+    public void close() {}
   }
 
-  /** Reads, or changes the schema. */
+  /** All nodes that are to have a row must take it; so to ask one is enough, as by default. */
+  private static SimpleStatement statement(String query, Object... values) {
+    SimpleStatement statement = SimpleStatement.newInstance(query, values);
+    boolean changes = query.startsWith("INSERT") || query.startsWith("DELETE");
+    return changes ? statement.setConsistencyLevel(ConsistencyLevel.ALL) : statement;
+  }
+
   ResultSet ask(String query, Object... values) throws IOException {
-    return asked(() -> session.execute(query, values));
+    return asked(() -> session.execute(statement(query, values)));
   }
 
   /** The names of the tables of a keyspace; none where it is not there. */
@@ -123,72 +139,44 @@ final class Servers implements Closeable {
     return names;
   }
 
-  void makeKeyspace(String name, int copies) throws IOException {
-    String replication = "{'class': 'SimpleStrategy', 'replication_factor': " + copies + "}";
-    ask("CREATE KEYSPACE IF NOT EXISTS " + name + " WITH replication = " + replication);
+  /** A query whose values are given later. */
+  PreparedStatement prepared(String query) throws IOException {
+    return asked(() -> session.prepare(statement(query)));
   }
 
-  void change(String query, Object... values) throws IOException {
-    SimpleStatement change = SimpleStatement.newInstance(query, values);
-    asked(() -> session.execute(change.setConsistencyLevel(WRITING)));
+  CompletionStage<AsyncResultSet> send(BoundStatement statement) {
+    return session.executeAsync(statement);
   }
 
-  /** A prepared query; the driver keeps it. */
-  private PreparedStatement prepared(String query, ConsistencyLevel level) {
-    return session.prepare(SimpleStatement.newInstance(query).setConsistencyLevel(level));
-  }
-
-  /** Changes something with many others at once. */
-  CompletionStage<AsyncResultSet> put(String query, Object... values) {
-    return session.executeAsync(prepared(query, WRITING).bind(values));
-  }
-
-  /** The rows with these keys, asked for at once; null where there is none. */
-  List<Row> get(String query, List<byte[]> keys) throws IOException {
-    PreparedStatement get = asked(() -> prepared(query, READING));
+  /** The rows of several answers of one page each, which are asked for at once, in order. */
+  List<Row> all(List<BoundStatement> asked) throws IOException {
     List<CompletionStage<AsyncResultSet>> answers = new ArrayList<>();
-    for (byte[] key : keys) {
-      answers.add(session.executeAsync(get.bind(ByteBuffer.wrap(key))));
-    }
+    asked.forEach(statement -> answers.add(send(statement)));
     List<Row> rows = new ArrayList<>();
     for (CompletionStage<AsyncResultSet> answer : answers) {
-      rows.add(asked(() -> answer.toCompletableFuture().join().one()));
+      asked(() -> answer.toCompletableFuture().join()).currentPage().forEach(rows::add);
     }
     return rows;
   }
 
   /** Rows of a range of tokens, each stretch of which is asked of a node that has it. */
-  Iterator<Row> byTokens(String columns, String table, long after, long last) throws IOException {
-    String query =
-        "SELECT " + columns + " FROM " + table + " WHERE token(key) > ? AND token(key) <= ?";
-    PreparedStatement select = asked(() -> prepared(query, READING));
+  Rows byTokens(String columns, String table, long after, long last) throws IOException {
+    String where = " WHERE token(key) > ? AND token(key) <= ?";
+    PreparedStatement select = prepared("SELECT " + columns + " FROM " + table + where);
     TokenMap tokens = tokens();
     Iterator<Ring.Range> left = ring().stretches(after, last).iterator();
-    return new Iterator<>() {
-      private Iterator<Row> rows = Collections.emptyIterator();
-
+    return new Answers(Collections.emptyIterator()) {
       @Override
-      public boolean hasNext() {
-        while (!rows.hasNext() && left.hasNext()) {
-          Ring.Range stretch = left.next();
-          Token token = tokens.parse(Long.toString(stretch.last));
-          rows =
-              session
-                  .execute(select.bind(stretch.after, stretch.last).setRoutingToken(token))
-                  .iterator();
+      Iterator<Row> more() throws IOException {
+        if (!left.hasNext()) {
+          return null;
         }
-        return rows.hasNext();
-      }
-
-      @Override
-      public Row next() {
-        return rows.next();
+        Ring.Range stretch = left.next();
+        Token token = tokens.parse(Long.toString(stretch.last));
+        BoundStatement bound = select.bind(stretch.after, stretch.last).setRoutingToken(token);
+        return asked(() -> session.execute(bound)).iterator();
       }
     };
-  }
-
-  private Collection<Node> nodes() {
-    return session.getMetadata().getNodes().values();
   }
 
   private TokenMap tokens() throws IOException {
@@ -201,7 +189,7 @@ final class Servers implements Closeable {
   Ring ring() throws IOException {
     TokenMap tokens = tokens();
     Map<Long, String> owners = new HashMap<>();
-    for (Node node : nodes()) {
+    for (Node node : session.getMetadata().getNodes().values()) {
       InetSocketAddress address = (InetSocketAddress) node.getEndPoint().resolve();
       for (Token token : tokens.getTokens(node)) {
         owners.put(Long.parseLong(tokens.format(token)), address.getHostName());
@@ -223,24 +211,18 @@ final class Servers implements Closeable {
 
   /** Waits until no node writes memtables into files, nor is about to. */
   void awaitFlushed() throws IOException {
-    SimpleStatement pools =
-        SimpleStatement.newInstance(
-            "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools");
-    for (Node node : nodes()) {
-      while (node.getState() == NodeState.UP && busy(pools.setNode(node), "Memtable")) {
+    String query = "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools";
+    for (Node node : session.getMetadata().getNodes().values()) {
+      SimpleStatement pools = SimpleStatement.newInstance(query).setNode(node);
+      while (node.getState() == NodeState.UP
+          && asked(() -> session.execute(pools).all()).stream().anyMatch(Servers::flushes)) {
         LockSupport.parkNanos(POLL_NS);
       }
     }
   }
 
-  private boolean busy(SimpleStatement pools, String purpose) throws IOException {
-    for (Row pool : asked(() -> session.execute(pools))) {
-      String name = pool.getString(0);
-      if (name != null && name.contains(purpose) && pool.getInt(1) + pool.getInt(2) > 0) {
-        return true;
-      }
-    }
-    return false;
+  private static boolean flushes(Row pool) {
+    return pool.getString(0).contains("Memtable") && pool.getInt(1) + pool.getInt(2) > 0;
   }
 
   @Override

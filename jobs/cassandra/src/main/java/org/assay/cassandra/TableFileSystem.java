@@ -2,8 +2,8 @@ package org.assay.cassandra;
 
 import org.assay.rows.RowFileSystem;
 
-/** See {@link RowFileSystem}: tables are those of Cassandra, and regions ranges of tokens. */
-public final class TableFileSystem extends RowFileSystem<Tables.Range> {
+/** See {@link RowFileSystem}: tables are those of Cassandra, a file has a writer's lines. */
+public final class TableFileSystem extends RowFileSystem<Tables.Written> {
   /** As Hadoop makes it. */
   public TableFileSystem() {
     super(CassandraStore.INSTANCE);

@@ -1,14 +1,19 @@
 package org.assay.cassandra;
 
+import com.datastax.oss.driver.api.core.cql.BoundStatement;
+import com.datastax.oss.driver.api.core.cql.PreparedStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
+import com.datastax.oss.driver.api.core.data.ByteUtils;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -23,38 +28,39 @@ import org.assay.rows.RowKeys;
 import org.assay.rows.RowSplit;
 import org.assay.rows.RowTables;
 import org.assay.rows.Rows;
-import org.assay.rows.WriterRows;
 
 /** A connection to the tables of lines. Columns are never apart: Cassandra reads rows whole. */
-final class Tables extends RowTables<Tables.Range> {
+final class Tables extends RowTables<Tables.Written> {
   /** The property with the keyspace of new tables. */
   static final String KEYSPACE = "cassandra.assay.keyspace";
 
   /** How many nodes have each line of a new keyspace. */
   static final String COPIES = "cassandra.assay.copies";
 
-  /** How many ranges a table is shown in, and looked up by at once; by default some for a node. */
+  /** How many tasks look lines of a table up at most; by default some for each node. */
   static final String RANGES = "cassandra.assay.ranges";
 
   /** What all writers of all tables have put, and in which keyspace a table is. */
   private static final String WRITERS = "assay.writers";
 
-  /** The sorts of memtables that a table has while it is written, and when that has ended. */
-  private static final String USUAL = "default";
+  private static final String COPIED =
+      " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': ";
 
-  private static final String SETTLED = "settled";
+  private static final String OTHERS =
+      "keyspace %s is there already, and has tables that are none of Assay's: nothing is written"
+          + " into it; name another by %s, or remove the keyspace";
 
-  /** Tokens of a table. Its start is the token before them, its stop their last. */
-  static final class Range extends Region {
+  /** How many lines of a writer are one partition. */
+  private static final int LINES = 128;
+  private static final int PARTITIONS_AT_ONCE = 16;
+
+  /** The lines of one writer: these are in the order in which they were written. */
+  static final class Written extends Region {
     final long bytes;
 
-    Range(Ring.Range tokens, long bytes) {
-      super(bytes(tokens.after), bytes(tokens.last), tokens.host);
-      this.bytes = bytes;
-    }
-
-    private static byte[] bytes(long token) {
-      return ByteBuffer.allocate(Long.BYTES).putLong(token).array();
+    Written(RegionRows.Run run) {
+      super(RowKeys.key(run.writer, 0), RowKeys.key(run.writer, run.rows));
+      bytes = run.bytes;
     }
   }
 
@@ -116,33 +122,31 @@ final class Tables extends RowTables<Tables.Range> {
     full(table); // it is there
     for (Row row : servers.ask(query, table)) {
       if (!row.isNull(0)) { // else the table was made, and no more
-        runs.add(new RegionRows.Run(Servers.bytes(row), 0, row.getLong(1), row.getLong(2)));
+        byte[] writer = ByteUtils.getArray(row.getByteBuffer(0));
+        runs.add(new RegionRows.Run(writer, 0, row.getLong(1), row.getLong(2)));
       }
     }
     return new RegionRows(new byte[0], new byte[0], runs);
   }
 
   @Override
-  public List<Range> regions(String table) throws IOException {
-    long bytes = counted(table).bytes();
-    Ring ring = servers.ring();
-    List<Ring.Range> cut = ring.cut(conf.getInt(RANGES, 4 * ring.hosts()));
-    List<Range> regions = new ArrayList<>();
-    for (int number = 0; number < cut.size(); number++) {
-      long before = bytes * number / cut.size();
-      regions.add(new Range(cut.get(number), bytes * (number + 1) / cut.size() - before));
+  public List<Written> regions(String table) throws IOException {
+    List<Written> regions = new ArrayList<>();
+    for (RegionRows.Run run : counted(table).runs) {
+      if (run.rows > 0) {
+        regions.add(new Written(run));
+      }
     }
     return regions;
   }
 
-  /** An equal share of the table's: keys are spread evenly. */
   @Override
-  public long bytes(Range region) {
+  public long bytes(Written region) {
     return region.bytes;
   }
 
   @Override
-  protected List<RegionRows> count(String table, List<Range> regions) throws IOException {
+  protected List<RegionRows> count(String table, List<Written> regions) throws IOException {
     return List.of(counted(table));
   }
 
@@ -158,63 +162,93 @@ final class Tables extends RowTables<Tables.Range> {
     int parts = (int) RegionRows.parts(counted.rows(), counted.bytes(), splitBytes);
     List<InputSplit> splits = new ArrayList<>();
     for (Ring.Range tokens : ring.cut(parts)) {
-      Range range = new Range(tokens, counted.bytes() / parts);
-      List<RowSplit.Part> part = List.of(new RowSplit.Part(range.start, range.stop));
+      List<RowSplit.Part> part = List.of(new RowSplit.Part(end(tokens.after), end(tokens.last)));
       String[] host = {tokens.host};
-      splits.add(new RowSplit(table, part, host, counted.rows() / parts, range.bytes, false));
+      long rows = counted.rows() / parts;
+      splits.add(new RowSplit(table, part, host, rows, counted.bytes() / parts, false));
     }
     return splits;
   }
 
-  /** By keys where both ends are keys of one writer, else by tokens. */
+  /** An end of a range of tokens, which is no row's key. */
+  static byte[] end(long token) {
+    return ByteBuffer.allocate(Long.BYTES).putLong(token).array();
+  }
+
+  /** In their order where both ends are keys of one writer, else by tokens. */
   @Override
   public Rows scan(String table, byte[] start, byte[] stop, boolean rest) throws IOException {
     if (RowKeys.isKey(start)) {
-      return new WriterRows(this, table, start, stop);
+      return inOrder(table, RowKeys.writer(start), RowKeys.count(start), RowKeys.count(stop));
     }
     long after = ByteBuffer.wrap(start).getLong();
     long last = ByteBuffer.wrap(stop).getLong();
-    return lines(servers.byTokens("line", full(table), after, last));
+    return servers.byTokens("line", full(table), after, last);
   }
 
-  private static Rows lines(Iterator<Row> rows) {
-    return new Rows() {
-      @Override
-      public boolean next(Text line) throws IOException {
-        boolean more = Servers.asked(rows::hasNext);
-        if (more) {
-          line.set(Servers.bytes(rows.next()));
-        }
-        return more;
-      }
+  private Rows inOrder(String table, byte[] writer, long first, long end) throws IOException {
+    String where = " WHERE key = ? AND number >= ? AND number < ?";
+    PreparedStatement some = servers.prepared("SELECT line FROM " + full(table) + where);
+    return new Servers.Answers(Collections.emptyIterator()) {
+      private long reached = first;
 
       @Override
-      public void close() {}
+      Iterator<Row> more() throws IOException {
+        List<BoundStatement> asked = new ArrayList<>();
+        long before = reached;
+        while (reached < end && asked.size() < PARTITIONS_AT_ONCE) {
+          long to = Math.min(end, reached / LINES * LINES + LINES);
+          int after = (int) ((to - 1) % LINES) + 1;
+          asked.add(some.bind(partition(writer, reached), (int) (reached % LINES), after));
+          reached = to;
+        }
+        return asked.isEmpty() ? null : whole(table, asked, reached - before);
+      }
     };
+  }
+
+  private static ByteBuffer partition(byte[] writer, long row) {
+    return ByteBuffer.wrap(RowKeys.key(writer, row / LINES));
+  }
+
+  /** All rows that are asked for. */
+  private Iterator<Row> whole(String table, List<BoundStatement> asked, long rows)
+      throws IOException {
+    List<Row> got = servers.all(asked);
+    if (got.size() != rows) {
+      throw new IOException("table " + table + " has lost " + (rows - got.size()) + " rows");
+    }
+    return got.iterator();
   }
 
   @Override
   public Rows get(String table, List<byte[]> keys, boolean rest) throws IOException {
-    List<Row> rows = servers.get("SELECT line FROM " + full(table) + " WHERE key = ?", keys);
-    int lost = rows.indexOf(null);
-    if (lost >= 0) {
-      String key = Arrays.toString(keys.get(lost));
-      throw new IOException("table " + table + " has lost row " + key);
+    PreparedStatement single =
+        servers.prepared("SELECT line FROM " + full(table) + " WHERE key = ? AND number = ?");
+    List<BoundStatement> asked = new ArrayList<>();
+    for (byte[] key : keys) {
+      long row = RowKeys.count(key);
+      asked.add(single.bind(partition(RowKeys.writer(key), row), (int) (row % LINES)));
     }
-    return lines(rows.iterator());
+    return new Servers.Answers(whole(table, asked, keys.size()));
   }
 
   @Override
   public void create(String table) throws IOException {
     if (exists(table)) {
-      useMemtable(table, USUAL);
+      useMemtable(table, "default");
       return;
     }
     String keyspace = conf.getTrimmed(KEYSPACE, "assay_input");
-    refuseOthers(keyspace);
+    for (String name : servers.tables(keyspace)) {
+      if (!name.matches("t[0-9a-f]{32}")) {
+        throw new FileAlreadyExistsException(
+            String.format(Locale.ROOT, OTHERS, keyspace, KEYSPACE));
+      }
+    }
     servers.awaitAll();
     for (String name : List.of("assay", keyspace)) {
-      servers.makeKeyspace(name, conf.getInt(COPIES, 1));
+      servers.ask("CREATE KEYSPACE IF NOT EXISTS " + name + COPIED + conf.getInt(COPIES, 1) + "}");
     }
     servers.ask(
         "CREATE TABLE IF NOT EXISTS "
@@ -222,33 +256,27 @@ final class Tables extends RowTables<Tables.Range> {
             + " (name text, place text static, writer blob, rows bigint, bytes bigint,"
             + " PRIMARY KEY (name, writer))");
     servers.ask(
-        "CREATE TABLE " + keyspace + "." + id(table) + " (key blob PRIMARY KEY, line blob)");
+        "CREATE TABLE IF NOT EXISTS "
+            + keyspace
+            + "."
+            + id(table)
+            + " (key blob, number int, line blob, PRIMARY KEY (key, number))");
     String made = "INSERT INTO " + WRITERS + " (name, place) VALUES (?, ?)";
-    servers.change(made, table, keyspace);
-  }
-
-  private void refuseOthers(String keyspace) throws IOException {
-    for (String name : servers.tables(keyspace)) {
-      if (!name.matches("t[0-9a-f]{32}")) {
-        throw new FileAlreadyExistsException(
-            "keyspace "
-                + keyspace
-                + " is there already, and has tables that are none of Assay's: nothing is written"
-                + " into it; name another by "
-                + KEYSPACE
-                + ", or remove the keyspace");
-      }
-    }
+    servers.ask(made, table, keyspace);
   }
 
   @Override
   protected LineWriter writer(String table, RowKeys keys, int apart) throws IOException {
-    String put = "INSERT INTO " + full(table) + " (key, line) VALUES (?, ?)";
+    PreparedStatement put =
+        servers.prepared("INSERT INTO " + full(table) + " (key, number, line) VALUES (?, ?, ?)");
     String count = "INSERT INTO " + WRITERS + " (name, writer, rows, bytes) VALUES (?, ?, ?, ?)";
-    ByteBuffer writer = ByteBuffer.wrap(keys.writer());
+    byte[] writer = keys.writer();
     return new PutWriter(
-        line -> servers.put(put, ByteBuffer.wrap(keys.next()), line),
-        (rows, bytes) -> servers.change(count, table, writer, rows, bytes));
+        line -> {
+          long row = RowKeys.count(keys.next());
+          return servers.send(put.bind(partition(writer, row), (int) (row % LINES), line));
+        },
+        (rows, bytes) -> servers.ask(count, table, ByteBuffer.wrap(writer), rows, bytes));
   }
 
   /**
@@ -257,7 +285,7 @@ final class Tables extends RowTables<Tables.Range> {
    */
   @Override
   public void settle(String table) throws IOException {
-    useMemtable(table, SETTLED);
+    useMemtable(table, "settled");
     servers.awaitFlushed();
   }
 
@@ -265,27 +293,25 @@ final class Tables extends RowTables<Tables.Range> {
     servers.ask("ALTER TABLE " + full(table) + " WITH memtable = '" + sort + "'");
   }
 
-  /** Deletes rows as they are now: what is put under the same keys afterwards stays. */
   @Override
   public void empty(String table, RowKeys keys) throws IOException {
-    String delete = "DELETE FROM " + full(table) + " USING TIMESTAMP ? WHERE key = ?";
-    Iterator<Row> rows =
-        servers.byTokens("key, writetime(line)", full(table), Long.MIN_VALUE, Long.MAX_VALUE);
-    while (Servers.asked(rows::hasNext)) {
-      Row row = rows.next();
-      byte[] key = Servers.bytes(row);
-      if (Arrays.equals(keys.writer(), RowKeys.writer(key))) {
-        servers.change(delete, row.getLong(1), ByteBuffer.wrap(key));
+    String full = full(table);
+    Rows keysThere = servers.byTokens("DISTINCT key", full, Long.MIN_VALUE, Long.MAX_VALUE);
+    Text key = new Text();
+    while (keysThere.next(key)) {
+      if (Arrays.equals(keys.writer(), RowKeys.writer(key.copyBytes()))) {
+        servers.ask(
+            "DELETE FROM " + full + " WHERE key = ?", ByteBuffer.wrap(key.copyBytes()));
       }
     }
     String forget = "DELETE FROM " + WRITERS + " WHERE name = ? AND writer = ?";
-    servers.change(forget, table, ByteBuffer.wrap(keys.writer()));
+    servers.ask(forget, table, ByteBuffer.wrap(keys.writer()));
   }
 
   @Override
   public void drop(String table) throws IOException {
     servers.ask("DROP TABLE IF EXISTS " + full(table));
-    servers.change("DELETE FROM " + WRITERS + " WHERE name = ?", table);
+    servers.ask("DELETE FROM " + WRITERS + " WHERE name = ?", table);
   }
 
   @Override

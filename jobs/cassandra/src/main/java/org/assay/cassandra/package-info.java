@@ -2,8 +2,8 @@
  * Tables of lines in Cassandra, by paths: {@code cassandra:/runs/input} is the table {@code
  * runs.input}. What is not Cassandra's own of this is in {@link org.assay.rows}.
  *
- * <p>Each line is a partition of its own. Its key tells who has written it and as which of that
- * writer's lines; where it lies is told by the key's token, so that tables are read by ranges of
- * tokens. A table of each keyspace counts the lines of all writers.
+ * <p>Some lines of a writer that follow each other are a partition, whose key tells the writer and
+ * which of its lines they are. So a writer's lines are read in their order by keys, and all of a
+ * table, in no order, by ranges of tokens. {@code assay.writers} counts the lines of each writer.
  */
 package org.assay.cassandra;

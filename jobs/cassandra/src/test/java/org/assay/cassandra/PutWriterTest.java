@@ -52,12 +52,13 @@ class PutWriterTest {
   @Test
   void whatCanNotBePutIsNoLineAndIsNotCounted() throws IOException {
     PutWriter writer = writer(CompletableFuture.failedFuture(new IOException("no node")));
-    write(writer, "one");
-    Exception failed = assertThrows(IOException.class, () -> write(writer, "two"));
-    assertEquals("lines can't be put into Cassandra: no node", failed.getMessage());
-    PutWriter other = writer(CompletableFuture.failedFuture(new IOException("no node")));
-    write(other, "one");
-    assertThrows(IOException.class, other::close);
+    for (int line = 0; line < PutWriter.IN_FLIGHT; line++) {
+      write(writer, "one");
+    }
+    assertThrows(IOException.class, () -> write(writer, "one too many"));
+    assertEquals(PutWriter.IN_FLIGHT, put.size());
+    Exception failed = assertThrows(IOException.class, writer::close);
+    assertEquals("Cassandra: no node", failed.getMessage());
     assertArrayEquals(new long[] {-1, -1}, counted);
   }
 }

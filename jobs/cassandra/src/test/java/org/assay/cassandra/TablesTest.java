@@ -1,5 +1,6 @@
 package org.assay.cassandra;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -7,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
+import org.assay.rows.RegionRows;
 import org.assay.rows.RowKeys;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,10 +32,20 @@ class TablesTest {
 
   @Test
   void theEndsOfARangeAreNoKeys() {
-    Tables.Range range = new Tables.Range(new Ring.Range(-1, Long.MAX_VALUE, "worker-1"), 7);
-    assertFalse(RowKeys.isKey(range.start));
-    assertFalse(RowKeys.isKey(range.stop));
-    assertEquals(8, range.start.length);
+    for (long token : new long[] {Long.MIN_VALUE, -1, 0, Long.MAX_VALUE}) {
+      assertFalse(RowKeys.isKey(Tables.end(token)));
+      assertEquals(token, ByteBuffer.wrap(Tables.end(token)).getLong());
+    }
+  }
+
+  @Test
+  void aWritersLinesAreFromItsFirstKeyUpToTheOneThatItWouldGiveNext() {
+    RowKeys keys = new RowKeys(3, 1, 2);
+    Tables.Written region = new Tables.Written(new RegionRows.Run(keys.writer(), 0, 2, 20));
+    assertArrayEquals(keys.next(), region.start);
+    keys.next();
+    assertArrayEquals(keys.next(), region.stop);
+    assertEquals(20, region.bytes);
   }
 
   @Test
@@ -57,7 +70,6 @@ class TablesTest {
     Path folder = directory.resolve("disk/assay_input");
     String[] arguments = {"storage", "assay_input=" + folder};
     Server.link(data, arguments);
-    Server.link(data, arguments); // the node is started again
     Files.writeString(data.resolve("assay_input").resolve("a"), "1");
     assertEquals("1", Files.readString(folder.resolve("a")));
   }
