@@ -48,7 +48,7 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
 
   public abstract Configuration conf();
 
-  /** Gives a job that is about to be submitted what its tasks need, beside its client's settings. */
+  /** Gives a job that is about to be submitted what its tasks need beside its client's settings. */
   public void give(JobContext job) throws IOException {}
 
   /** The names of all tables. */

@@ -133,9 +133,12 @@ final class Servers implements Closeable {
 
   /** The names of the tables of a keyspace; none where it is not there. */
   List<String> tables(String keyspace) throws IOException {
-    String query = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?";
+    return names("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?", keyspace);
+  }
+
+  List<String> names(String query, Object... values) throws IOException {
     List<String> names = new ArrayList<>();
-    ask(query, keyspace).forEach(row -> names.add(row.getString(0)));
+    ask(query, values).forEach(row -> names.add(row.getString(0)));
     return names;
   }
 

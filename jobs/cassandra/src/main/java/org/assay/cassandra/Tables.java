@@ -103,11 +103,8 @@ final class Tables extends RowTables<Tables.Written> {
 
   @Override
   public List<String> names() throws IOException {
-    List<String> names = new ArrayList<>();
-    if (servers.tables("assay").contains("writers")) {
-      servers.ask("SELECT DISTINCT name FROM " + WRITERS).forEach(row -> names.add(row.getString(0)));
-    }
-    return names;
+    boolean any = servers.tables("assay").contains("writers");
+    return any ? servers.names("SELECT DISTINCT name FROM " + WRITERS) : List.of();
   }
 
   @Override
@@ -157,7 +154,8 @@ final class Tables extends RowTables<Tables.Written> {
     Ring ring = servers.ring();
     if (AskedLines.areSaid(conf)) {
       LinePlaces lines = LinePlaces.of(table, List.of(counted), insteadOfLookup());
-      return new AskedLines(conf).splits(table, lines, false, conf.getInt(RANGES, 4 * ring.hosts()));
+      int most = conf.getInt(RANGES, 4 * ring.hosts());
+      return new AskedLines(conf).splits(table, lines, false, most);
     }
     int parts = (int) RegionRows.parts(counted.rows(), counted.bytes(), splitBytes);
     List<InputSplit> splits = new ArrayList<>();

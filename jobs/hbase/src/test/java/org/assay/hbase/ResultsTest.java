@@ -38,30 +38,31 @@ class ResultsTest {
     return lines;
   }
 
-  private List<String> scanned() throws IOException {
-    return lines(tables().scan("runs.input", new byte[0], new byte[0], true));
+  private List<String> scanned(boolean rest) throws IOException {
+    return lines(tables().scan("runs.input", new byte[0], new byte[0], rest));
   }
 
   @Test
   void whatFollowsTheFirstColumnsIsPutBehindThem() throws IOException {
     rows.add(line("a", "1,2"), rest("a", ",3"));
     rows.add(line("b", "4"), rest("b", ""));
-    assertEquals(List.of("1,2,3", "4"), scanned());
-    assertEquals(List.of("4"), lines(tables().get("runs.input", List.of(Bytes.toBytes("b")), true)));
-    assertEquals(List.of("1,2", "4"), lines(tables().scan("runs.input", new byte[0], new byte[0], false)));
+    assertEquals(List.of("1,2,3", "4"), scanned(true));
+    List<byte[]> second = List.of(Bytes.toBytes("b"));
+    assertEquals(List.of("4"), lines(tables().get("runs.input", second, true)));
+    assertEquals(List.of("1,2", "4"), scanned(false));
   }
 
   @Test
   void aRowThatHasLostItsFirstColumnsIsNoShorterLine() {
     rows.add(rest("a", ",3"));
-    Exception lost = assertThrows(IOException.class, this::scanned);
+    Exception lost = assertThrows(IOException.class, () -> scanned(true));
     assertTrue(lost.getMessage().contains("has lost d:l"), lost.getMessage());
   }
 
   @Test
   void aRowThatHasLostTheRestIsNoShorterLine() {
     rows.add(line("a", "1,2"));
-    Exception lost = assertThrows(IOException.class, this::scanned);
+    Exception lost = assertThrows(IOException.class, () -> scanned(true));
     assertTrue(lost.getMessage().contains("has lost r:r"), lost.getMessage());
   }
 
