@@ -33,9 +33,7 @@ public abstract class RowOutputFormat<K, V> extends OutputFormat<K, V> {
       Path path = FileOutputFormat.getOutputPath(job);
       boolean toTable = path != null && store.scheme().equals(path.toUri().getScheme());
       format =
-          toTable
-              ? output(job.getConfiguration(), RowTables.at(path))
-              : new TextOutputFormat<>();
+          toTable ? output(job.getConfiguration(), RowTables.at(path)) : new TextOutputFormat<>();
     }
     return format;
   }

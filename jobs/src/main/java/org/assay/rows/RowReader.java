@@ -12,9 +12,7 @@ import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/**
- * The lines of a split, by scans of the servers or of files of the store; rows alone by gets.
- */
+/** The lines of a split, by scans of the servers or of files of the store; rows alone by gets. */
 final class RowReader extends RecordReader<LongWritable, Text> {
   /** How many gets go to the servers together. */
   static final int GETS = 500;

@@ -25,8 +25,7 @@ class RowSplitTest {
   }
 
   private static RowSplit split(long bytes, RowSplit.Part... parts) {
-    return new RowSplit(
-        "runs.input", List.of(parts), new String[] {"worker-1"}, 10, bytes, true);
+    return new RowSplit("runs.input", List.of(parts), new String[] {"worker-1"}, 10, bytes, true);
   }
 
   @Test

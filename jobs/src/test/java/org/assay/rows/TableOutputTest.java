@@ -29,8 +29,7 @@ class TableOutputTest {
           @Override
           public void write(byte[] bytes, int offset, int length) {
             written.add(
-                new Text(new String(bytes, offset, length, StandardCharsets.UTF_8))
-                    .toString());
+                new Text(new String(bytes, offset, length, StandardCharsets.UTF_8)).toString());
           }
 
           @Override

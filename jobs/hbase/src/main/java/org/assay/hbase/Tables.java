@@ -57,7 +57,7 @@ import org.assay.rows.Rows;
  * A connection to the tables of lines: one column, whose value is the line without its end. A table
  * may have the first columns of its lines there, and what follows them in a family of its own.
  */
-final class Tables extends RowTables<Place> {
+final class Tables extends RowTables<Tables.Place> {
   static final byte[] FAMILY = Bytes.toBytes("d");
   static final byte[] LINE = Bytes.toBytes("l");
   static final byte[] REST_FAMILY = Bytes.toBytes("r");
@@ -224,8 +224,7 @@ final class Tables extends RowTables<Place> {
   }
 
   @Override
-  protected byte[] files(Place region, RegionRows.Range range, boolean rest)
-      throws IOException {
+  protected byte[] files(Place region, RegionRows.Range range, boolean rest) throws IOException {
     return region.snapshot == null
         ? super.files(region, range, rest)
         : Snapshots.part(region.snapshot, range, rest);
@@ -245,8 +244,7 @@ final class Tables extends RowTables<Place> {
   @Override
   public Rows scan(String name, byte[] start, byte[] stop, boolean rest) throws IOException {
     Table table = connection.getTable(TableName.valueOf(name));
-    ResultScanner scanner =
-        table.getScanner(scan(rest).withStartRow(start).withStopRow(stop));
+    ResultScanner scanner = table.getScanner(scan(rest).withStartRow(start).withStopRow(stop));
     return new Results(
         scanner::next,
         () -> {

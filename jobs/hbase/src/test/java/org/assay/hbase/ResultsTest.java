@@ -70,8 +70,7 @@ class ResultsTest {
   void aRowThatIsAskedForAndNotThereIsMissed() {
     rows.add(line("a", "1"));
     List<byte[]> keys = List.of(Bytes.toBytes("a"), Bytes.toBytes("b"));
-    Exception lost =
-        assertThrows(IOException.class, () -> tables().get("runs.input", keys, false));
+    Exception lost = assertThrows(IOException.class, () -> tables().get("runs.input", keys, false));
     assertEquals("table runs.input has lost row b", lost.getMessage());
   }
 }

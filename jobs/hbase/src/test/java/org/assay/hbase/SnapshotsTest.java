@@ -124,8 +124,7 @@ class SnapshotsTest {
     RegionRows.Range all = new RegionRows.Range(0, new byte[0], new byte[0], 3, 0);
     for (boolean rest : new boolean[] {true, false}) {
       byte[] part =
-          Snapshots.part(
-              snapshot(divided, region, Tables.scan(rest), root.toString()), all, rest);
+          Snapshots.part(snapshot(divided, region, Tables.scan(rest), root.toString()), all, rest);
       List<String> lines = new ArrayList<>();
       try (Rows read = HbaseStore.INSTANCE.files(conf, part, rest)) {
         Text line = new Text();
