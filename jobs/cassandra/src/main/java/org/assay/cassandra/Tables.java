@@ -46,12 +46,9 @@ final class Tables extends RowTables<Tables.Written> {
   private static final String COPIED =
       " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': ";
 
-  private static final String OTHERS =
-      "keyspace %s is there already, and has tables that are none of Assay's: nothing is written"
-          + " into it; name another by %s, or remove the keyspace";
-
   /** How many lines of a writer are one partition. */
   private static final int LINES = 128;
+
   private static final int PARTITIONS_AT_ONCE = 16;
 
   /** The lines of one writer: these are in the order in which they were written. */
@@ -241,7 +238,12 @@ final class Tables extends RowTables<Tables.Written> {
     for (String name : servers.tables(keyspace)) {
       if (!name.matches("t[0-9a-f]{32}")) {
         throw new FileAlreadyExistsException(
-            String.format(Locale.ROOT, OTHERS, keyspace, KEYSPACE));
+            String.format(
+                Locale.ROOT,
+                "keyspace %s is there already, and has tables that are none of Assay's: nothing is"
+                    + " written into it; name another by %s, or remove the keyspace",
+                keyspace,
+                KEYSPACE));
       }
     }
     servers.awaitAll();
@@ -298,8 +300,7 @@ final class Tables extends RowTables<Tables.Written> {
     Text key = new Text();
     while (keysThere.next(key)) {
       if (Arrays.equals(keys.writer(), RowKeys.writer(key.copyBytes()))) {
-        servers.ask(
-            "DELETE FROM " + full + " WHERE key = ?", ByteBuffer.wrap(key.copyBytes()));
+        servers.ask("DELETE FROM " + full + " WHERE key = ?", ByteBuffer.wrap(key.copyBytes()));
       }
     }
     String forget = "DELETE FROM " + WRITERS + " WHERE name = ? AND writer = ?";

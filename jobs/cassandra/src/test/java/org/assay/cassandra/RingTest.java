@@ -7,6 +7,7 @@ import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -59,7 +60,7 @@ class RingTest {
   }
 
   /** Who owns a token first: whoever has the next token on the ring, or this one. */
-  private static String owner(TreeMap<Long, String> owners, long token) {
+  private static String owner(NavigableMap<Long, String> owners, long token) {
     Map.Entry<Long, String> next = owners.ceilingEntry(token);
     return (next == null ? owners.firstEntry() : next).getValue();
   }
