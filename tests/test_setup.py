@@ -133,6 +133,7 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
     (jobs / "brain" / "src" / "Formats.java").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
     (jobs / "parent.xml").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
     (jobs / "src" / "main" / "Jobs.java").touch()

@@ -272,7 +272,7 @@ class CassandraPlacer(Placer):
         """Place what jobs keep in files beside tables."""
         self._files.prepare(base, input_path)
 
-    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:  # noqa: ARG002 - all of a role
+    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
         """Bytes of the files of the role's keyspace, or of the logs, on each medium."""
         by_medium: dict[str, int] = {}
         for directory in self._layout.of(role):
