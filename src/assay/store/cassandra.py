@@ -171,7 +171,7 @@ def _arguments(node: NodeContext) -> Sequence[str]:
 
 
 DAEMON = DaemonKind(
-    NAME, "org.assay.cassandra.Server", classpath=_classpath, options=_OPTIONS, arguments=_arguments,
+    NAME, "org.assay.cassandra.CassandraServer", classpath=_classpath, options=_OPTIONS, arguments=_arguments,
     heap_mb=768, least_heap_mb=512, memory_mb=1100, on_workers=True,
     ports={_NATIVE: "cassandra clients", _STORAGE: "cassandra servers"}, copied="cassandra servers",
     ready_text="Startup complete",

@@ -26,10 +26,6 @@ final class Ring {
       this.last = last;
       this.host = host;
     }
-
-    private double tokens() {
-      return (double) last - (double) after;
-    }
   }
 
   /** By the last token of each stretch, the host that owns it. */
@@ -63,7 +59,9 @@ final class Ring {
 
   private String ownerOfMost(long after, long last) {
     Map<String, Double> tokens = new TreeMap<>();
-    stretches(after, last).forEach(part -> tokens.merge(part.host, part.tokens(), Double::sum));
+    for (Range part : stretches(after, last)) {
+      tokens.merge(part.host, (double) part.last - (double) part.after, Double::sum);
+    }
     return Collections.max(tokens.entrySet(), Map.Entry.comparingByValue()).getKey();
   }
 

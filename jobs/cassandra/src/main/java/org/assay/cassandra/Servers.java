@@ -203,9 +203,8 @@ final class Servers implements Closeable {
 
   /** Waits until all nodes that are named have joined the ring: they may still hear of it. */
   void awaitAll() throws IOException {
-    long begunNs = System.nanoTime();
-    while (ring().hosts() < contacts.size()) {
-      if (System.nanoTime() - begunNs > PATIENCE.toNanos()) {
+    for (long left = PATIENCE.toNanos() / POLL_NS; ring().hosts() < contacts.size(); left--) {
+      if (left == 0) {
         throw new IOException("not all of " + contacts + " have joined Cassandra's ring");
       }
       LockSupport.parkNanos(POLL_NS);

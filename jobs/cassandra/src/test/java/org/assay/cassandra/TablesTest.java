@@ -69,7 +69,7 @@ class TablesTest {
     Path data = directory.resolve("data");
     Path folder = directory.resolve("disk/assay_input");
     String[] arguments = {"storage", "assay_input=" + folder};
-    Server.link(data, arguments);
+    CassandraServer.link(data, arguments);
     Files.writeString(data.resolve("assay_input").resolve("a"), "1");
     assertEquals("1", Files.readString(folder.resolve("a")));
   }

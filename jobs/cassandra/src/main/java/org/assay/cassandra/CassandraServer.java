@@ -5,14 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Runs a node of Cassandra: {@code Server STORAGE [KEYSPACE=FOLDER ...]}. It keeps all but its
- * commit log below {@code STORAGE}, and the tables of these keyspaces in folders of their own, to
- * which it makes links.
+ * Runs a node of Cassandra: {@code CassandraServer STORAGE [KEYSPACE=FOLDER ...]}. It keeps all but
+ * its commit log below {@code STORAGE}, and the tables of these keyspaces in folders of their own,
+ * to which it makes links.
  */
-public final class Server {
+public final class CassandraServer {
   private static final String DAEMON = "org.apache.cassandra.service.CassandraDaemon";
 
-  private Server() {}
+  private CassandraServer() {}
 
   /** Goes on until the process ends. */
   public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
