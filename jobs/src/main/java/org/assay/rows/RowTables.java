@@ -85,6 +85,11 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
    */
   protected abstract LineWriter writer(String table, RowKeys keys, int apart) throws IOException;
 
+  /** How many writers share the lines of a stream: one for each region that was made. */
+  protected int writersOfStream(String table) throws IOException {
+    return regions(table).size();
+  }
+
   /** Brings what was written into the table's files. */
   public abstract void settle(String table) throws IOException;
 
@@ -175,11 +180,11 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
    */
   LineStream stream(String table, String name) throws IOException {
     create(table);
-    int regions = Math.max(1, regions(table).size());
+    int places = writersOfStream(table);
     int apart = apart(table);
     List<LineWriter> writers = new ArrayList<>();
-    for (int place = 0; place < regions; place++) {
-      writers.add(writer(table, new RowKeys(RowKeys.number(name), place, regions), apart));
+    for (int place = 0; place < places; place++) {
+      writers.add(writer(table, new RowKeys(RowKeys.number(name), place, places), apart));
     }
     RowTables<R> tables = this;
     return new LineStream(

@@ -250,19 +250,17 @@ final class Tables extends RowTables<Tables.Written> {
     for (String name : List.of("assay", keyspace)) {
       servers.ask("CREATE KEYSPACE IF NOT EXISTS " + name + COPIED + conf.getInt(COPIES, 1) + "}");
     }
-    servers.ask(
-        "CREATE TABLE IF NOT EXISTS "
-            + WRITERS
-            + " (name text, place text static, writer blob, rows bigint, bytes bigint,"
-            + " PRIMARY KEY (name, writer))");
-    servers.ask(
-        "CREATE TABLE IF NOT EXISTS "
-            + keyspace
-            + "."
-            + id(table)
-            + " (key blob, number int, line blob, PRIMARY KEY (key, number))");
-    String made = "INSERT INTO " + WRITERS + " (name, place) VALUES (?, ?)";
-    servers.ask(made, table, keyspace);
+    String counts = " (name text, place text static, writer blob, rows bigint, bytes bigint,";
+    servers.ask("CREATE TABLE IF NOT EXISTS " + WRITERS + counts + " PRIMARY KEY (name, writer))");
+    String lines = " (key blob, number int, line blob, PRIMARY KEY (key, number))";
+    servers.ask("CREATE TABLE IF NOT EXISTS " + keyspace + "." + id(table) + lines);
+    servers.ask("INSERT INTO " + WRITERS + " (name, place) VALUES (?, ?)", table, keyspace);
+  }
+
+  /** One: its partitions lie on all nodes, and each further one would be a region of its own. */
+  @Override
+  protected int writersOfStream(String table) {
+    return 1;
   }
 
   @Override
