@@ -96,6 +96,13 @@ def test_a_worker_knows_the_others_by_their_names_on_its_network(tmp_path):
         assert len(settings["seed_provider"][0]["parameters"][0]["seeds"].split(",")) == 12
 
 
+def test_a_request_waits_for_slow_drives_as_long_as_clients_do(tmp_path):
+    settings = settings_of(a_node(a_layout(tmp_path)))
+    assert [settings[f"{kind}_request_timeout"] for kind in ("read", "range", "write")] == ["60000ms"] * 3
+    servers = Path(__file__).parents[2] / "jobs/cassandra/src/main/java/org/assay/cassandra/Servers.java"
+    assert "PATIENCE = Duration.ofSeconds(60)" in servers.read_text()
+
+
 def test_a_log_is_synced_as_the_trial_says(tmp_path):
     node = a_node(a_layout(tmp_path))
     assert settings_of(node)["commitlog_sync"] == "periodic"

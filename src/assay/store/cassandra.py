@@ -45,6 +45,9 @@ _ROW_BYTES = 40
 """What a row has beside its line: its number, times, lengths, and its share of its partition's key and index."""
 _ROW_MOST = 4.5
 """Bytes of rows for each byte of lines of which nothing is known: those of the shortest, edges with 12 bytes."""
+_PATIENCE = "60000ms"
+"""How long a node works at a request, as long as clients wait: while slow drives take a memtable, puts wait for it. By
+default a put fails after 2 s, and no client sends it again."""
 _SEGMENTS_BYTES = 128 << 20
 """Segments of the commit log of 32 MiB, of which some are open at once."""
 
@@ -79,7 +82,7 @@ def _port(properties: Mapping[str, str], name: str) -> int:
 
 
 def _settings(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, Any]:
-    """A node's configuration. Where nothing is said it is as Cassandra has it, but for sizes and what ends a node."""
+    """A node's configuration: where nothing is said as Cassandra has it, but for sizes, times and what ends a node."""
     storage, together = node.layout.neutral / NAME, hosts(node)
     number = together.index(node.host) if node.host in together else 0
     seeds = ",".join(f"{host}:{_port(properties, _STORAGE)}" for host in together)
@@ -112,6 +115,7 @@ def _settings(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, 
         "memtable_heap_space": "128MiB",
         "memtable_offheap_space": "128MiB",
         "file_cache_size": "64MiB",
+        **{f"{kind}_request_timeout": _PATIENCE for kind in ("read", "range", "write")},
         "auto_snapshot": False,
         # A node whose drive is full says so and ends, in place of going on without clients.
         "disk_failure_policy": "die",
@@ -232,7 +236,7 @@ SERVICE = Service(
     properties=_properties,
     trial_properties=formats("org.assay.cassandra"),
     files=_files,
-    # As measured on one node with a heap of 768 MiB.
+    # Memory and start as measured of one node with a heap of 768 MiB; what further nodes and files take is a guess.
     costs=Costs(cluster_mb=970, worker_mb=970, disk_mb=70, cluster_s=7.0, worker_s=3.0),
     bounds={COPIES: ValueBounds(1), RANGES: ValueBounds(1, 1 << 16)},
     first_words=frozenset({NAME}),
