@@ -118,7 +118,7 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     jobs = checkout.root / "checkout" / "jobs"
     for folder in ("src/main", "target", "brain/src", "brain/target"):
         (jobs / folder).mkdir(parents=True)
-    for file in ("pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
+    for file in ("parent.xml", "pom.xml", "target/assay-jobs.jar", "brain/pom.xml"):
         (jobs / file).touch()
     checkout.stub("javac", "echo javac 17.0.1\n")
     checkout.stub("mvn")
@@ -133,6 +133,9 @@ def test_what_a_service_brings_is_fetched_when_asked_for_and_again_when_it_is_ou
     assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
     (jobs / "brain" / "src" / "Formats.java").touch()
     assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
+    assert checkout("prepare", "brain", HADOOP_HOME="/nowhere") == ""
+    (jobs / "parent.xml").touch()
+    assert "preparing Brain" in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
     (jobs / "src" / "main" / "Jobs.java").touch()
     assert "Brain" not in checkout("prepare", "brain", HADOOP_HOME="/nowhere")
     (jobs / "brain" / "pom.xml").write_text("<root>${project.basedir}/../src/main/java</root>")
@@ -146,7 +149,7 @@ def test_what_no_service_and_no_part_is_called_is_refused_with_those_that_are(ch
     shutil.copytree(ROOT / "programs", checkout.root / "checkout" / "programs")
     said = checkout("prepare", "brain", code=2)
     assert said.startswith("assay: usage: setup/prepare for ARGUMENT...")
-    assert "| browser | hbase spark tez" in said
+    assert "| browser | cassandra hbase spark tez" in said
 
 
 @pytest.mark.parametrize("service", sorted(folder.name for folder in (ROOT / "programs").iterdir()))

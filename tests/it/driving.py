@@ -123,7 +123,7 @@ class Place:
         )
         self.installation.parts.mkdir(parents=True)
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
-        for programs in ("tez", "hbase", "spark"):
+        for programs in ("tez", "hbase", "spark", "cassandra"):
             (self.installation.parts / programs).symlink_to(ROOT / ".assay" / programs)
         (root / "jobs").symlink_to(ROOT / "jobs")
         (root / "direct").symlink_to(ROOT / "direct")

@@ -47,7 +47,7 @@ media:
         ("profiles: {mine: {inherits: [small, custom]}}", "line 7: unknown settings profile 'custom'; did you mean 'customs'"),
         ("profiles:\n  mine: {inherits: other}\n  other: {inherits: mine}", "line 8: settings profile 'mine' inherits itself through mine -> other -> mine"),
         ("cluster: {limit_cpus: 2}", "line 7: unknown key 'limit_cpus'; possible are kind, nodes, network"),
-        ("store: cassandra", "line 7: Cassandra is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase"),
+        ("store: redis", "line 7: Redis is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra"),
         ("engine: Flink", "line 7: Flink is not supported; engine may be mapreduce or tez or spark"),
         ("store: hdsf", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdsf]", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
@@ -206,12 +206,12 @@ def test_a_scale_and_options_are_checked_where_they_stand(tmp_path):
 
 
 def test_all_mistakes_of_a_file_are_said_at_once_the_gravest_first(tmp_path):
-    text = "experimen: demo\nworth: 10\nworkloads: cassandra\nengine: flink\nmemory: lots\n"
+    text = "experimen: demo\nworth: 10\nworkloads: kafka\nengine: flink\nmemory: lots\n"
     with pytest.raises(SeveralMistakesError) as caught:
         plan_of(tmp_path, text)
     said = [sentence.partition("demo.yaml, ")[2] for sentence in caught.value.sentences]
     assert said == [
-        "line 3: Cassandra is not supported; `assay workloads list` has what can run",
+        "line 3: Kafka is not supported; `assay workloads list` has what can run",
         "line 4: Flink is not supported; engine may be mapreduce or tez or spark",
         "line 1: unknown key 'experimen'; did you mean 'experiment'?",
         "line 2: worth is 10: must be a percentage between 0 and 90, such as 10%",

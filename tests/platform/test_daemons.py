@@ -76,9 +76,16 @@ def test_a_dead_daemon_says_why(tmp_path):
         daemon.check()
 
 
-def test_a_taken_port_is_told_from_other_deaths(tmp_path):
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Caused by: java.net.BindException: Address already in use",
+        "ConfigurationException: localhost/127.0.0.1:7000 is in use by another process.  Change listen_address",
+    ],
+)
+def test_a_taken_port_is_told_from_other_deaths(tmp_path, line):
     with pytest.raises(PortTakenError):
-        started(tmp_path, "print('Caused by: java.net.BindException: Address already in use'); exit(1)").check()
+        started(tmp_path, f"print({line!r}); exit(1)").check()
 
 
 def test_a_living_daemon_has_not_failed(tmp_path):

@@ -42,7 +42,7 @@ class OneOf:
 NOT_YET = {
     name.lower(): name
     for name in (
-        "Alluxio", "Cassandra", "Flink", "Giraph", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
+        "Alluxio", "Flink", "Giraph", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
         "Pig", "Presto", "Redis", "Storm", "Trino",
     )
 }  # fmt: skip

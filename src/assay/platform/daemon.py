@@ -52,6 +52,7 @@ def last_words(log: Path, node: Node = HERE, kind: DaemonKind | None = None) -> 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 
+_PORT_TAKEN = re.compile(r"Address already in use|is in use by another process")
 _FOREIGN_NAMES = ("CLASSPATH", *OPTION_VARIABLES)
 
 
@@ -175,7 +176,7 @@ class Daemon:
         """Raise AssayError when it has died; PortTakenError when that was because its port was taken."""
         failure = self.failure()
         if failure is not None:
-            raise (PortTakenError if "Address already in use" in failure else AssayError)(failure)
+            raise (PortTakenError if _PORT_TAKEN.search(failure) else AssayError)(failure)
 
     def reap(self) -> None:
         """Collect the ended process, so that it is no zombie."""

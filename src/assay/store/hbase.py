@@ -15,7 +15,7 @@ from assay.model.trial import Landed
 from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
 from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
-from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables, table_path
+from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables
 from assay.store.hdfs import (
     HDFS,
     HDFS_SERVICE,
@@ -27,6 +27,7 @@ from assay.store.hdfs import (
     left_free_bytes,
     size_property,
 )
+from assay.store.row_tables import table_path
 
 _REACH = {"hsync": "drives", "hflush": "memory", "skipped": "one server"}
 _HSYNC = "hbase.wal.hsync"

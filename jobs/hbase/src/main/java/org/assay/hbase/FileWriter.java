@@ -12,6 +12,9 @@ import org.apache.hadoop.hbase.io.hfile.HFile;
 import org.apache.hadoop.hbase.io.hfile.HFileContextBuilder;
 import org.apache.hadoop.hbase.regionserver.HStoreFile;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.assay.rows.LineColumns;
+import org.assay.rows.LineWriter;
+import org.assay.rows.RowKeys;
 
 /**
  * Writes lines into an HFile of each family, which a region adopts whole. Keys rise, as an HFile's

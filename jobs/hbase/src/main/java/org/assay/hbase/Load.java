@@ -11,6 +11,11 @@ import org.apache.hadoop.hbase.tool.BulkLoadHFiles;
 final class Load {
   private Load() {}
 
+  /** Of a job's output: of the table alone, as tasks and committer may know the job by two ids. */
+  static Path ofOutput(Configuration conf, TableName table) throws IOException {
+    return Tables.directory(conf, table, "output");
+  }
+
   /** Makes the directory for the files, with the storage policy that the table's have. */
   static void prepare(Tables tables, Path directory) throws IOException {
     FileSystem files = directory.getFileSystem(tables.conf());

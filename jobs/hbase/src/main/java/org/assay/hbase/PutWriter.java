@@ -4,6 +4,9 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.hbase.client.BufferedMutator;
 import org.apache.hadoop.hbase.client.Put;
+import org.assay.rows.LineColumns;
+import org.assay.rows.LineWriter;
+import org.assay.rows.RowKeys;
 
 /**
  * Puts lines through the region servers, which log them; puts are buffered as HBase's client does.

@@ -2,14 +2,20 @@ package org.assay.hbase;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.mapreduce.TableInputFormat;
 import org.apache.hadoop.hbase.mapreduce.TableMapReduceUtil;
 import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.DataOutputBuffer;
+import org.assay.rows.RegionRows;
+import org.assay.rows.Rows;
 
 /** Snapshots of tables, whose files jobs read without the region servers. */
 final class Snapshots {
@@ -34,6 +40,46 @@ final class Snapshots {
     // It is restored into a directory of its own below this one.
     TableSnapshotInputFormatImpl.setInput(conf, name, restored);
     return new ArrayList<>(TableSnapshotInputFormatImpl.getSplits(conf));
+  }
+
+  /**
+   * Some keys of a region, as a task gets them.
+   *
+   * @param region the whole of it
+   */
+  @SuppressWarnings("deprecation") // HBase 2.6 takes nothing newer
+  static byte[] part(
+      TableSnapshotInputFormatImpl.InputSplit region, RegionRows.Range range, boolean rest)
+      throws IOException {
+    Scan scan = Tables.scan(rest).withStartRow(range.start).withStopRow(range.stop);
+    DataOutputBuffer part = new DataOutputBuffer();
+    new TableSnapshotInputFormatImpl.InputSplit(
+            region.getTableDescriptor(),
+            region.getRegionInfo(),
+            List.of(region.getLocations()),
+            scan,
+            new Path(region.getRestoreDir()))
+        .write(part);
+    return Arrays.copyOf(part.getData(), part.getLength());
+  }
+
+  /** The same, in a task. */
+  static TableSnapshotInputFormatImpl.InputSplit part(byte[] written) throws IOException {
+    DataInputBuffer in = new DataInputBuffer();
+    in.reset(written, written.length);
+    TableSnapshotInputFormatImpl.InputSplit part = new TableSnapshotInputFormatImpl.InputSplit();
+    part.readFields(in);
+    return part;
+  }
+
+  /** Rows of a region's files, without a server. */
+  static Rows rows(Configuration conf, TableSnapshotInputFormatImpl.InputSplit part, boolean rest)
+      throws IOException {
+    TableSnapshotInputFormatImpl.RecordReader reader =
+        new TableSnapshotInputFormatImpl.RecordReader();
+    reader.initialize(part, conf);
+    return new Results(
+        () -> reader.nextKeyValue() ? reader.getCurrentValue() : null, reader::close, rest);
   }
 
   /** No other table's snapshot has the same: no namespace has a dash. */

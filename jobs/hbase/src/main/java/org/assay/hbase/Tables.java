@@ -1,11 +1,12 @@
 package org.assay.hbase;
 
-import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
+import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
@@ -39,16 +40,24 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 import org.apache.hadoop.hbase.mapreduce.RegionSizeCalculator;
+import org.apache.hadoop.hbase.mapreduce.TableSnapshotInputFormatImpl;
 import org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.CommonFSUtils;
+import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.security.AccessControlException;
+import org.assay.rows.LineWriter;
+import org.assay.rows.Region;
+import org.assay.rows.RegionRows;
+import org.assay.rows.RowKeys;
+import org.assay.rows.RowTables;
+import org.assay.rows.Rows;
 
 /**
  * A connection to the tables of lines: one column, whose value is the line without its end. A table
  * may have the first columns of its lines there, and what follows them in a family of its own.
  */
-final class Tables implements Closeable {
+final class Tables extends RowTables<Tables.Place> {
   static final byte[] FAMILY = Bytes.toBytes("d");
   static final byte[] LINE = Bytes.toBytes("l");
   static final byte[] REST_FAMILY = Bytes.toBytes("r");
@@ -68,10 +77,27 @@ final class Tables implements Closeable {
   /** The parent of all directories that this module makes for tables. */
   private static final String WORK = "assay-tables";
 
+  /** A region as HBase knows it, and where it is in a snapshot; null if its server is asked. */
+  static final class Place extends Region {
+    final RegionInfo info;
+    final TableSnapshotInputFormatImpl.InputSplit snapshot;
+
+    Place(RegionInfo info, TableSnapshotInputFormatImpl.InputSplit snapshot, String... hosts) {
+      super(info.getStartKey(), info.getEndKey(), hosts);
+      this.info = info;
+      this.snapshot = snapshot;
+    }
+  }
+
   private final Configuration conf;
   private final TableSettings settings;
   private final Connection connection;
   private final Admin admin;
+
+  /** The HFiles that the table will adopt that is now written; null where there are none. */
+  private Path loaded;
+
+  private int parts;
 
   Tables(Configuration given) throws IOException {
     this(ConnectionFactory.createConnection(HBaseConfiguration.create(given)));
@@ -83,36 +109,6 @@ final class Tables implements Closeable {
     conf = connection.getConfiguration();
     settings = new TableSettings(conf);
     admin = connection.getAdmin();
-  }
-
-  /**
-   * The table that a path names.
-   *
-   * @throws IllegalArgumentException for a path that names none
-   */
-  static TableName at(Path path) {
-    if (!isName(path)) {
-      throw new IllegalArgumentException(
-          "path "
-              + path
-              + " names no table: its parts have letters, digits, _ and -, and begin with no -");
-    }
-    return TableName.valueOf(parts(path).replace('/', '.'));
-  }
-
-  /** Whether a path can be a table's. */
-  private static boolean isName(Path path) {
-    return parts(path).matches("\\w[\\w-]*(/\\w[\\w-]*)*");
-  }
-
-  private static String parts(Path path) {
-    String name = Path.getPathWithoutSchemeAndAuthority(path).toString();
-    return name.startsWith("/") ? name.substring(1) : name;
-  }
-
-  /** The path of a table, without a scheme. */
-  static Path path(TableName table) {
-    return new Path("/" + table.getNameAsString().replace('.', '/'));
   }
 
   /**
@@ -142,7 +138,8 @@ final class Tables implements Closeable {
     return columns == null ? 0 : Integer.parseInt(columns);
   }
 
-  Configuration conf() {
+  @Override
+  public Configuration conf() {
     return conf;
   }
 
@@ -150,33 +147,130 @@ final class Tables implements Closeable {
     return settings;
   }
 
-  Connection connection() {
-    return connection;
-  }
-
   Admin admin() {
     return admin;
   }
 
-  boolean exists(TableName table) throws IOException {
-    return admin.tableExists(table);
+  @Override
+  public void give(JobContext job) throws IOException {
+    JobAccess.give(job, connection);
   }
 
-  TableDescriptor descriptor(TableName table) throws IOException {
+  @Override
+  public List<String> names() throws IOException {
+    List<String> names = new ArrayList<>();
+    for (TableName table : admin.listTableNames()) {
+      names.add(table.getNameAsString());
+    }
+    return names;
+  }
+
+  @Override
+  public boolean exists(String table) throws IOException {
+    return admin.tableExists(TableName.valueOf(table));
+  }
+
+  private TableName existing(String table) throws IOException {
     if (!exists(table)) {
       throw new FileNotFoundException("there is no table " + table);
     }
-    return admin.getDescriptor(table);
+    return TableName.valueOf(table);
   }
 
-  /** The regions of a table in the order of their keys. */
-  List<RegionInfo> regions(TableName table) throws IOException {
-    if (!exists(table)) {
-      throw new FileNotFoundException("there is no table " + table);
-    }
-    List<RegionInfo> regions = new ArrayList<>(admin.getRegions(table));
+  @Override
+  public int apart(String table) throws IOException {
+    return apart(admin.getDescriptor(existing(table)));
+  }
+
+  @Override
+  public List<Place> regions(String table) throws IOException {
+    List<RegionInfo> regions = new ArrayList<>(admin.getRegions(existing(table)));
     regions.sort(RegionInfo.COMPARATOR);
-    return regions;
+    List<Place> known = new ArrayList<>();
+    regions.forEach(region -> known.add(new Place(region, null)));
+    return known;
+  }
+
+  @Override
+  protected List<Place> places(String table) throws IOException {
+    List<Place> places = new ArrayList<>();
+    List<Place> regions = regions(table); // one that is not there is no snapshot either
+    if (!getsRows()) {
+      for (TableSnapshotInputFormatImpl.InputSplit part :
+          Snapshots.splits(this, TableName.valueOf(table))) {
+        places.add(new Place(part.getRegionInfo(), part, part.getLocations()));
+      }
+      return places;
+    }
+    try (RegionLocator locator = connection.getRegionLocator(TableName.valueOf(table))) {
+      for (Place region : regions) {
+        String host = locator.getRegionLocation(region.start).getHostname();
+        places.add(new Place(region.info, null, host));
+      }
+    }
+    return places;
+  }
+
+  @Override
+  protected List<RegionRows> count(String table, List<Place> regions) throws IOException {
+    boolean divided = apart(table) > 0;
+    List<RegionRows> rows = new ArrayList<>();
+    try (Table scanned = connection.getTable(TableName.valueOf(table))) {
+      for (Place region : regions) {
+        rows.add(RegionSamples.of(scanned, region.info, divided));
+      }
+    }
+    return rows;
+  }
+
+  @Override
+  protected byte[] files(Place region, RegionRows.Range range, boolean rest) throws IOException {
+    return region.snapshot == null
+        ? super.files(region, range, rest)
+        : Snapshots.part(region.snapshot, range, rest);
+  }
+
+  /** A snapshot has no server to ask. */
+  @Override
+  protected boolean getsRows() {
+    return settings.read() == TableSettings.Read.SCAN;
+  }
+
+  @Override
+  protected String insteadOfLookup() {
+    return ", or set " + TableSettings.READ + " to snapshot, which reads all";
+  }
+
+  @Override
+  public Rows scan(String name, byte[] start, byte[] stop, boolean rest) throws IOException {
+    Table table = connection.getTable(TableName.valueOf(name));
+    ResultScanner scanner = table.getScanner(scan(rest).withStartRow(start).withStopRow(stop));
+    return new Results(
+        scanner::next,
+        () -> {
+          scanner.close();
+          table.close();
+        },
+        rest);
+  }
+
+  @Override
+  public Rows get(String name, List<byte[]> keys, boolean rest) throws IOException {
+    List<Get> gets = new ArrayList<>();
+    for (byte[] key : keys) {
+      gets.add(get(key, rest));
+    }
+    try (Table table = connection.getTable(TableName.valueOf(name))) {
+      Result[] got = table.get(gets);
+      for (int at = 0; at < got.length; at++) {
+        if (got[at].isEmpty()) {
+          String key = Bytes.toStringBinary(keys.get(at));
+          throw new IOException("table " + name + " has lost row " + key);
+        }
+      }
+      Iterator<Result> left = Arrays.asList(got).iterator();
+      return new Results(() -> left.hasNext() ? left.next() : null, () -> {}, rest);
+    }
   }
 
   /** Whether the configuration tells where HBase's own files are; a client can do without. */
@@ -187,9 +281,15 @@ final class Tables implements Closeable {
 
   /**
    * The bytes of a region's files, without those that a compaction has replaced; where they can't
-   * be read, what its server says, in MiB.
+   * be read, what its server says, in MiB. Lines in its server's memory alone are one byte.
    */
-  long bytes(RegionInfo region) throws IOException {
+  @Override
+  public long bytes(Place region) throws IOException {
+    long bytes = bytesOfFiles(region.info);
+    return bytes == 0 && hasLines(region.info) ? 1 : bytes;
+  }
+
+  private long bytesOfFiles(RegionInfo region) throws IOException {
     try {
       if (knowsRoot(conf)) {
         return RegionFiles.bytes(conf, region);
@@ -203,7 +303,7 @@ final class Tables implements Closeable {
   }
 
   /** Whether a region has any line, in files or in its server's memory. */
-  boolean hasLines(RegionInfo region) throws IOException {
+  private boolean hasLines(RegionInfo region) throws IOException {
     Scan first =
         scan(false).withStartRow(region.getStartKey()).withStopRow(region.getEndKey()).setLimit(1);
     try (Table table = connection.getTable(region.getTable());
@@ -214,40 +314,37 @@ final class Tables implements Closeable {
     }
   }
 
-  /** All tables at and below a path. */
-  List<TableName> below(Path path) throws IOException {
-    List<TableName> tables = new ArrayList<>();
-    if (!path.isRoot() && !isName(path)) {
-      return tables; // a file's name, below a table
-    }
-    String name = path.isRoot() ? "" : at(path).getNameAsString();
-    for (TableName table : admin.listTableNames()) {
-      String other = table.getNameAsString();
-      if (name.isEmpty() || other.equals(name) || other.startsWith(name + ".")) {
-        tables.add(table);
-      }
-    }
-    return tables;
-  }
-
-  /**
-   * Makes a table unless it is there, split for the writers that will share it.
-   *
-   * @throws FileAlreadyExistsException where it is there, and somebody else's
-   */
-  void create(TableName table) throws IOException {
+  @Override
+  public void create(String table) throws IOException {
     if (exists(table)) {
       refuseOthers(table, "nothing is written into it; name another path, or remove the table");
       return;
     }
-    Snapshots.drop(this, table); // one that somebody has left would be read in place of this one
-    TableDescriptor descriptor = descriptor(table, settings);
+    TableName name = TableName.valueOf(table);
+    // What somebody has left would be taken for this table's.
+    Snapshots.drop(this, name);
+    Load.discard(conf, Load.ofOutput(conf, name));
+    TableDescriptor descriptor = descriptor(name, settings);
     byte[][] splits = RowKeys.splits(settings.regions(admin.getRegionServers().size()));
     try {
       admin.createTable(descriptor, splits.length == 0 ? null : splits);
     } catch (TableExistsException e) {
       // Another writer was quicker.
     }
+  }
+
+  /** Lines go to the region servers, or into HFiles that the table adopts when it is settled. */
+  @Override
+  protected LineWriter writer(String table, RowKeys keys, int apart) throws IOException {
+    TableName name = TableName.valueOf(table);
+    if (settings.load() == TableSettings.Load.PUTS) {
+      return new PutWriter(connection.getBufferedMutator(name), keys, apart);
+    }
+    if (loaded == null) {
+      loaded = directory(conf, name, "load-" + UUID.randomUUID());
+      Load.prepare(this, loaded);
+    }
+    return new FileWriter(conf, name, loaded, "part-" + parts++, keys, apart);
   }
 
   /** A new table, whose regions stay as they were split before anything was written. */
@@ -283,7 +380,13 @@ final class Tables implements Closeable {
    * that dies meanwhile is waited for as long as HBase's client waits for an operation: others get
    * its regions.
    */
-  void settle(TableName table) throws IOException {
+  @Override
+  public void settle(String name) throws IOException {
+    TableName table = TableName.valueOf(name);
+    if (loaded != null) {
+      Load.finish(this, table, loaded);
+      loaded = null;
+    }
     admin.flush(table);
     if (settings.compaction() != TableSettings.Compaction.WAIT) {
       return;
@@ -360,24 +463,23 @@ final class Tables implements Closeable {
     return scattered;
   }
 
-  /** Deletes all rows of a region. */
-  void empty(RegionInfo region) throws IOException {
-    empty(
-        region.getTable(),
-        new Scan().withStartRow(region.getStartKey()).withStopRow(region.getEndKey()));
+  @Override
+  public void empty(String table, Place region) throws IOException {
+    empty(table, new Scan().withStartRow(region.start).withStopRow(region.stop));
   }
 
-  /** Deletes all rows of the writer with these keys. */
-  void empty(TableName table, RowKeys keys) throws IOException {
+  @Override
+  public void empty(String table, RowKeys keys) throws IOException {
     empty(table, new Scan().setStartStopRowForPrefixScan(keys.writer()));
   }
 
   /** Deletes rows as they are now: what is put under the same keys afterwards stays. */
-  private void empty(TableName name, Scan rows) throws IOException {
-    refuseOthers(name, "no row of it is removed");
+  private void empty(String table, Scan rows) throws IOException {
+    refuseOthers(table, "no row of it is removed");
+    TableName name = TableName.valueOf(table);
     Scan keys = rows.setCacheBlocks(false).setFilter(new KeyOnlyFilter());
-    try (Table table = connection.getTable(name);
-        ResultScanner scanner = table.getScanner(keys);
+    try (Table scanned = connection.getTable(name);
+        ResultScanner scanner = scanned.getScanner(keys);
         BufferedMutator deleted = connection.getBufferedMutator(name)) {
       for (Result row : scanner) {
         long newest = Arrays.stream(row.rawCells()).mapToLong(Cell::getTimestamp).max().orElse(0);
@@ -390,8 +492,10 @@ final class Tables implements Closeable {
    * Removes a table with its snapshots, and what jobs have made of these. The table goes last:
    * where anything can't be removed, it is found again.
    */
-  void drop(TableName table) throws IOException {
-    refuseOthers(table, "it is not removed");
+  @Override
+  public void drop(String name) throws IOException {
+    refuseOthers(name, "it is not removed");
+    TableName table = TableName.valueOf(name);
     Snapshots.drop(this, table);
     Path folder = directory(conf, table, "all").getParent();
     FileSystem files = folder.getFileSystem(conf);
@@ -409,32 +513,8 @@ final class Tables implements Closeable {
     admin.deleteTable(table);
   }
 
-  /**
-   * Removes all tables at and below a path, and tells whether there was any. One that can't be
-   * removed keeps no other; the first one's error is thrown at the end.
-   */
-  boolean dropBelow(Path path) throws IOException {
-    List<TableName> below = below(path);
-    IOException failure = null;
-    for (TableName table : below) {
-      try {
-        drop(table);
-      } catch (IOException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
-    return !below.isEmpty();
-  }
-
-  private void refuseOthers(TableName table, String so) throws IOException {
-    if (admin.getDescriptor(table).getValue(MARK) == null) {
+  private void refuseOthers(String table, String so) throws IOException {
+    if (admin.getDescriptor(TableName.valueOf(table)).getValue(MARK) == null) {
       throw new FileAlreadyExistsException(
           "table " + table + " is there already, and is none of Assay's: " + so);
     }

@@ -1,5 +1,6 @@
 package org.assay.hbase;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,7 +19,6 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.io.LongWritable;
-import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
@@ -73,52 +73,10 @@ class FormatsTest {
   }
 
   @Test
-  void recordsAreWrittenAsHadoopsFormatOfTextWritesThem() throws Exception {
-    List<Object[]> records =
-        List.of(
-            new Object[] {new Text("ä"), new LongWritable(7)},
-            new Object[] {NullWritable.get(), new Text("b\tc")},
-            new Object[] {new Text("d"), NullWritable.get()},
-            new Object[] {new Text(""), new Text("")},
-            new Object[] {null, null});
-    List<String> written = new ArrayList<>();
-    LineWriter writer =
-        new LineWriter() {
-          @Override
-          public void write(byte[] bytes, int offset, int length) {
-            written.add(
-                new Text(new String(bytes, offset, length, java.nio.charset.StandardCharsets.UTF_8))
-                    .toString());
-          }
-
-          @Override
-          public void close() {
-            written.add("closed");
-          }
-        };
-    TableOutput.LineRecords<Object, Object> lines =
-        new TableOutput.LineRecords<>(writer, () -> written.add("ended"));
-    for (Object[] record : records) {
-      lines.write(record[0], record[1]);
-    }
-    lines.close(null);
-    assertEquals(List.of("ä\t7", "b\tc", "d", "\t", "closed", "ended"), written);
-  }
-
-  @Test
-  void pathsNameTables() throws Exception {
-    assertTrue(TableFileSystem.isTable(new Path("hbase:/runs/input")));
-    assertTrue(!TableFileSystem.isTable(new Path("/runs/input")));
-    assertEquals(
-        TableName.valueOf("runs.a-1.in_put"), Tables.at(new Path("hbase:/runs/a-1/in_put")));
-    assertEquals(new Path("/runs/input"), Tables.path(TableName.valueOf("runs.input")));
-    for (String path : new String[] {"hbase:/", "hbase:/a.b", "hbase:/-a", "hbase:/a/ b"}) {
-      Exception wrong =
-          assertThrows(IllegalArgumentException.class, () -> Tables.at(new Path(path)));
-      assertTrue(wrong.getMessage().contains("names no table"), wrong.getMessage());
-    }
+  void pathsOfItsSchemeAreInItsFileSystem() throws Exception {
     assertEquals(
         TableFileSystem.class, FileSystem.getFileSystemClass("hbase", new Configuration()));
+    assertEquals("hbase", new TableFileSystem().getScheme());
   }
 
   @Test
@@ -127,7 +85,8 @@ class FormatsTest {
     conf.set("hbase.rootdir", directory.toUri().toString());
     conf.set("mapreduce.fileoutputcommitter.algorithm.version", "1");
     conf.set(TableSettings.LOAD, "bulk");
-    TableOutput<Object, Object> output = new TableOutput<>(TableName.valueOf("runs.output"));
+    LinesOutputFormat<Object, Object> output = new LinesOutputFormat<>();
+    conf.set(FileOutputFormat.OUTDIR, "hbase:/runs/output");
     List<Path> paths = new ArrayList<>();
     for (String job : new String[] {"1700000000000_0001", "17000000000001_0001"}) {
       TaskAttemptID task = TaskAttemptID.forName("attempt_" + job + "_r_000000_0");
@@ -138,20 +97,9 @@ class FormatsTest {
     assertTrue(paths.get(0).toString().endsWith("/assay-tables/runs.output/output"));
     conf.set(TableSettings.LOAD, "puts");
     TaskAttemptID task = TaskAttemptID.forName("attempt_1700000000000_0001_r_000000_0");
-    OutputCommitter committer = output.getOutputCommitter(new TaskAttemptContextImpl(conf, task));
+    LinesOutputFormat<Object, Object> ofPuts = new LinesOutputFormat<>();
+    OutputCommitter committer = ofPuts.getOutputCommitter(new TaskAttemptContextImpl(conf, task));
     assertTrue(!committer.needsTaskCommit(new TaskAttemptContextImpl(conf, task)));
-  }
-
-  @Test
-  void noTaskThatPutsRunsTwiceAtOnce() throws Exception {
-    Job job = Job.getInstance(new Configuration(false));
-    job.setNumReduceTasks(3);
-    TableOutput.forbidTwins(job);
-    assertTrue(!job.getConfiguration().getBoolean("mapreduce.reduce.speculative", true));
-    assertTrue(job.getConfiguration().getBoolean("mapreduce.map.speculative", true));
-    job.setNumReduceTasks(0);
-    TableOutput.forbidTwins(job);
-    assertTrue(!job.getConfiguration().getBoolean("mapreduce.map.speculative", true));
   }
 
   @Test
@@ -201,6 +149,12 @@ class FormatsTest {
     }
     conf.unset(TableSettings.USED); // a job's output: nobody says what will be read of it
     assertEquals(0, Tables.apart(Tables.descriptor(name, new TableSettings(conf))));
+  }
+
+  @Test
+  void theRestOfLinesIsScannedWhereItIsWanted() {
+    assertArrayEquals(Tables.REST_FAMILY, Tables.scan(true).getFamilies()[1]);
+    assertEquals(1, Tables.scan(false).getFamilies().length);
   }
 
   @Test

@@ -5,30 +5,21 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.KeyValue;
+import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
-import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** Rows of lines, in the order of their keys, and a table that scans and gets them, and no more. */
 final class RowsInMemory {
   private final List<Result> rows = new ArrayList<>();
-  private final TableDescriptor descriptor;
-
-  /** Of a table with lines that are whole. */
-  RowsInMemory() {
-    this(null);
-  }
-
-  RowsInMemory(TableDescriptor descriptor) {
-    this.descriptor = descriptor;
-  }
 
   void add(byte[] key, int lineBytes) {
     add(new KeyValue(key, Tables.FAMILY, Tables.LINE, new byte[lineBytes]));
@@ -51,13 +42,30 @@ final class RowsInMemory {
               if (method.getName().equals("get")) {
                 return ((List<?>) arguments[0]).stream().map(this::got).toArray(Result[]::new);
               }
-              if (method.getName().equals("getDescriptor")) {
-                return descriptor;
-              }
               if (method.getName().equals("close")) {
                 return null;
               }
               throw new UnsupportedOperationException(method.getName());
+            });
+  }
+
+  /** To an HBase with this table alone. */
+  Connection connection() {
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (connection, method, arguments) -> {
+              switch (method.getName()) {
+                case "getTable":
+                  return table();
+                case "getConfiguration":
+                  return new Configuration(false);
+                case "getAdmin":
+                  return null;
+                default:
+                  throw new UnsupportedOperationException(method.getName());
+              }
             });
   }
 

@@ -30,10 +30,12 @@ import org.apache.hadoop.hbase.TableNotFoundException;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.client.RegionInfoBuilder;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
+import org.assay.rows.RowKeys;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is asked of HBase's master, which knows some tables and the names of some snapshots. */
 class TablesTest {
-  private static final TableName TABLE = TableName.valueOf("runs.input");
+  private static final String NAME = "runs.input";
+  private static final TableName TABLE = TableName.valueOf(NAME);
 
   @TempDir java.nio.file.Path directory;
 
@@ -162,11 +165,11 @@ class TablesTest {
   void aNewTableHasNoSnapshotOfAnEarlierOne() throws IOException {
     snapshots.addAll(List.of(Snapshots.name(TABLE), Snapshots.name(TABLE) + "2", "theirs"));
     try (Tables tables = tables()) {
-      tables.create(TABLE);
-      assertTrue(tables.exists(TABLE));
+      tables.create(NAME);
+      assertTrue(tables.exists(NAME));
       assertEquals(List.of(Snapshots.name(TABLE) + "2", "theirs"), snapshots);
       snapshots.add(Snapshots.name(TABLE));
-      tables.create(TABLE); // it is there, and keeps its own
+      tables.create(NAME); // it is there, and keeps its own
       assertEquals(3, snapshots.size());
     }
   }
@@ -199,10 +202,10 @@ class TablesTest {
         Path loaded = Tables.directory(conf, table, "load-1");
         assertTrue(loaded.getFileSystem(conf).mkdirs(loaded));
       }
-      tables.drop(TABLE);
+      tables.drop(NAME);
       assertEquals(
           List.of("runs.other"), List.of(directory.resolve("assay-tables").toFile().list()));
-      tables.drop(other);
+      tables.drop(other.getNameAsString());
       assertFalse(Files.exists(directory.resolve("assay-tables")));
     }
   }
@@ -213,7 +216,7 @@ class TablesTest {
     looks.addAll(List.of(new ConnectException("refused"), new int[] {1}, new int[] {}));
     looks.addAll(List.of(new int[] {1}, new int[] {3}, new int[] {1, 1}, new int[] {}));
     try (Tables tables = tables()) {
-      tables.settle(TABLE);
+      tables.settle(NAME);
     }
     assertEquals(1, compactions);
     assertTrue(looks.isEmpty());
@@ -225,12 +228,12 @@ class TablesTest {
     conf.setInt("hbase.client.operation.timeout", 300);
     looks.addAll(Collections.nCopies(20, new ConnectException("refused")));
     try (Tables tables = tables()) {
-      assertThrows(ConnectException.class, () -> tables.settle(TABLE));
+      assertThrows(ConnectException.class, () -> tables.settle(NAME));
     }
     looks.clear();
     looks.add(new TableNotFoundException("it is gone"));
     try (Tables tables = tables()) {
-      assertThrows(TableNotFoundException.class, () -> tables.settle(TABLE));
+      assertThrows(TableNotFoundException.class, () -> tables.settle(NAME));
     }
   }
 
@@ -246,16 +249,18 @@ class TablesTest {
   void rowsAndTablesOfSomebodyElseStay() throws IOException {
     known.put(TABLE, TableDescriptorBuilder.newBuilder(TABLE).build());
     try (Tables tables = tables()) {
-      String theirs = "table runs.input is there already, and is none of Assay's: ";
+      RegionInfo theirs = RegionInfoBuilder.newBuilder(TABLE).build();
       Exception ofRegion =
           assertThrows(
               FileAlreadyExistsException.class,
-              () -> tables.empty(RegionInfoBuilder.newBuilder(TABLE).build()));
-      assertEquals(theirs + "no row of it is removed", ofRegion.getMessage());
+              () -> tables.empty(NAME, new Tables.Place(theirs, null)));
+      assertEquals(
+          "table runs.input is there already, and is none of Assay's: no row of it is removed",
+          ofRegion.getMessage());
       assertThrows(
-          FileAlreadyExistsException.class, () -> tables.empty(TABLE, new RowKeys(0, 0, 1)));
-      assertThrows(FileAlreadyExistsException.class, () -> tables.drop(TABLE));
-      assertThrows(FileAlreadyExistsException.class, () -> tables.create(TABLE));
+          FileAlreadyExistsException.class, () -> tables.empty(NAME, new RowKeys(0, 0, 1)));
+      assertThrows(FileAlreadyExistsException.class, () -> tables.drop(NAME));
+      assertThrows(FileAlreadyExistsException.class, () -> tables.create(NAME));
     }
   }
 }

@@ -1,0 +1,11 @@
+package org.assay.cassandra;
+
+import org.assay.rows.RowOutputFormat;
+
+/** See {@link RowOutputFormat}: tables are those of Cassandra. */
+public final class LinesOutputFormat<K, V> extends RowOutputFormat<K, V> {
+  /** As Hadoop makes it. */
+  public LinesOutputFormat() {
+    super(CassandraStore.INSTANCE);
+  }
+}

@@ -1,0 +1,76 @@
+"""Proves that a lookup gets the asked rows of a table in Cassandra alone, and that jobs read and write such tables."""
+
+import subprocess
+
+import pytest
+
+from assay.model.doubt import Outcome
+from assay.model.registry import STORES
+from assay.store.cassandra import CassandraTables
+
+pytestmark = [pytest.mark.it, pytest.mark.long]
+KIND = STORES["cassandra"]
+
+EXPERIMENT = """
+experiment: cassandra
+workloads: [{workload}]
+media: {media}
+store: cassandra
+settings: small
+hadoop: {{{hadoop}}}
+cassandra: {{{cassandra}}}
+"""
+
+
+def run(place, workload, hadoop="", cassandra=""):
+    """The one record of a workload; its output is right, and all roles have bytes where they should."""
+    text = EXPERIMENT.format(workload=workload, media=place.media, hadoop=hadoop, cassandra=cassandra)
+    (record,) = place.verified(text)
+    landed = {(one.role, one.when): one.bytes for one in record.landed}
+    assert landed["input", "staged"] > 0
+    assert landed["output", "run"] > 0
+    assert landed["log", "run"] > 0
+    return record
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [("share: 10, order: random", 2000), ("share: 10, by: ranges, range: 500", 2000)],
+)
+def test_a_lookup_gets_the_asked_rows_alone(place, asked, rows):
+    workload = f"{{name: lookup, options: {{rows: 20000, {asked}}}}}"
+    record = run(place, workload, cassandra="cassandra.assay.ranges: 3")
+    assert record.outputs[0].summary["lines_read"] == record.outputs[0].summary["rows_found"] == rows
+    assert record.jobs[0].stages[0].tasks == 3
+
+
+def test_a_job_reads_a_table_in_equal_ranges_of_about_a_block(place):
+    record = run(place, "{name: sort-lines, options: {size: 5MB, files: 2}}", hadoop="dfs.blocksize: 1m")
+    assert record.jobs[0].stages[0].tasks == 5
+
+
+class ForgetfulTables(CassandraTables):
+    """Somebody removes a table when all has been put, and leaves a single line in its place."""
+
+    def _write(self, path, pieces):
+        super()._write(path, pieces)
+        table = self.location(path.rpartition("/")[0])
+        for arguments in (("-rm", "-r", "-skipTrash", table), ("-put", "-d", "-", f"{table}/left")):
+            command = [str(self._hadoop), "fs", *arguments]
+            subprocess.run(command, env=self._environment, input=b"left\n", check=True, capture_output=True)
+
+
+def forgetful(cluster):
+    whole = KIND.open(cluster)
+    return ForgetfulTables(whole._hadoop, whole._environment)
+
+
+def test_rows_that_are_lost_behind_cassandras_back_fail_the_trial_twice(place, monkeypatch):
+    monkeypatch.setitem(STORES._read(), "cassandra", KIND._replace(open=forgetful))
+    workload = "{name: word-frequency, options: {size: 1MB, files: 2}}"
+    experiment = place.experiment(EXPERIMENT.format(workload=workload, media=place.media, hadoop="", cassandra=""))
+    record = place.run_in_this_process(experiment, "forgotten")
+    assert record.outcome is Outcome.FAIL, record.error
+    details = " ".join(verdict.detail for verdict in record.verdicts)
+    assert "lines were put there" in details
+    assert "1 read, " in details
