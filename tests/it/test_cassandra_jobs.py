@@ -26,7 +26,7 @@ def run(place, workload, hadoop="", cassandra=""):
     """The one record of a workload; its output is right, and all roles have bytes where they should."""
     text = EXPERIMENT.format(workload=workload, media=place.media, hadoop=hadoop, cassandra=cassandra)
     (record,) = place.verified(text)
-    landed = {(one.role, one.when): one.bytes for one in record.landed}
+    landed = {(landing.role, landing.when): landing.bytes for landing in record.landed}
     assert landed["input", "staged"] > 0
     assert landed["output", "run"] > 0
     assert landed["log", "run"] > 0

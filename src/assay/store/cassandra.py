@@ -5,12 +5,11 @@ is in those of the role `log`. Files of jobs are in HDFS. See `jobs/cassandra`.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from assay.host.files import bytes_below
 from assay.model.cluster import MASTER, EmbeddedSpec
 from assay.model.errors import BadInputError
 from assay.model.existing import Site
@@ -68,8 +67,8 @@ def hosts(node: NodeContext) -> tuple[str, ...]:
     workers = node.spec.workers
     if not workers:
         return (node.host,)
-    own = max((name for name in (MASTER, *workers) if node.host.startswith(name)), key=len)
-    return tuple(worker + node.host.removeprefix(own) for worker in workers)
+    name = max((name for name in (MASTER, *workers) if node.host.startswith(name)), key=len)
+    return tuple(worker + node.host.removeprefix(name) for worker in workers)
 
 
 def tokens(number: int, nodes: int) -> list[int]:
@@ -185,8 +184,8 @@ DAEMON = DaemonKind(
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
     """Addresses with the ports that were free on the first node, which each has."""
-    own = {name: f"{node.host}:{_port(node.addresses, name)}" for name in (_NATIVE, _STORAGE)}
-    return {**own, CONTACTS: ",".join(f"{host}:{_port(node.addresses, _NATIVE)}" for host in hosts(node))}
+    addresses = {name: f"{node.host}:{_port(node.addresses, name)}" for name in (_NATIVE, _STORAGE)}
+    return {**addresses, CONTACTS: ",".join(f"{host}:{_port(node.addresses, _NATIVE)}" for host in hosts(node))}
 
 
 def check(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
@@ -254,16 +253,6 @@ SERVICE = Service(
 SERVICES.add(NAME, SERVICE, place=9)
 
 
-def _bytes_below(place: Path) -> int:
-    """Of all files that are there; meanwhile a compaction may remove some."""
-    size = 0
-    for parent, _, names in os.walk(place):
-        for name in names:
-            with suppress(FileNotFoundError):
-                size += (Path(parent) / name).stat().st_size
-    return size
-
-
 class CassandraPlacer(Placer):
     """See `model.store.Placer`; what a role's keyspace or log has lies in a folder of its own on each node."""
 
@@ -280,7 +269,7 @@ class CassandraPlacer(Placer):
         """Bytes of the files of the role's keyspace, or of the logs, on each medium."""
         by_medium: dict[str, int] = {}
         for directory in self._layout.of(role):
-            if size := _bytes_below(directory.path / NAME / (KEYSPACES.get(role) or _LOG_FOLDER)):
+            if size := bytes_below(directory.path / NAME / (KEYSPACES.get(role) or _LOG_FOLDER)):
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         return Landed(

@@ -80,9 +80,14 @@ final class Tables extends RowTables<Tables.Written> {
     return "t" + digest.replace("-", "");
   }
 
+  /** Whether any table was ever made here. */
+  private boolean hasWriters() throws IOException {
+    return servers.tables("assay").contains("writers");
+  }
+
   /** Where a table is; null if it is nowhere. */
   private String keyspace(String table) throws IOException {
-    if (!servers.tables("assay").contains("writers")) {
+    if (!hasWriters()) {
       return null;
     }
     Row row = servers.ask("SELECT place FROM " + WRITERS + " WHERE name = ?", table).one();
@@ -100,8 +105,7 @@ final class Tables extends RowTables<Tables.Written> {
 
   @Override
   public List<String> names() throws IOException {
-    boolean any = servers.tables("assay").contains("writers");
-    return any ? servers.names("SELECT DISTINCT name FROM " + WRITERS) : List.of();
+    return hasWriters() ? servers.names("SELECT DISTINCT name FROM " + WRITERS) : List.of();
   }
 
   @Override
