@@ -93,9 +93,7 @@ public final class CassandraTimes {
   private static List<StoreTimes.Way> ranges(CqlSession session, int threads) {
     PreparedStatement range =
         session.prepare(
-            "SELECT line FROM "
-                + table(session)
-                + " WHERE token(key) > ? AND token(key) <= ?");
+            "SELECT line FROM " + table(session) + " WHERE token(key) > ? AND token(key) <= ?");
     int ranges = RANGES_OF_THREAD * threads;
     long tokens = Long.divideUnsigned(-1, ranges);
     List<StoreTimes.Way> ways = new ArrayList<>();
@@ -117,8 +115,8 @@ public final class CassandraTimes {
   /** Single rows, as many for each thread. */
   private static List<StoreTimes.Way> gets(CqlSession session, List<Long> rows, int threads) {
     String table = table(session);
-    ByteBuffer anyKey = session.execute("SELECT key FROM " + table + " LIMIT 1").one().getByteBuffer(0);
-    byte[] writer = RowKeys.writer(ByteUtils.getArray(anyKey));
+    Row any = session.execute("SELECT key FROM " + table + " LIMIT 1").one();
+    byte[] writer = RowKeys.writer(ByteUtils.getArray(any.getByteBuffer(0)));
     PreparedStatement single =
         session.prepare("SELECT line FROM " + table + " WHERE key = ? AND number = ?");
     List<StoreTimes.Way> ways = new ArrayList<>();
