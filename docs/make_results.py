@@ -59,6 +59,7 @@ from docs.kept_runs import (
 )
 from docs.make_predictions import BLOCKS as PREDICTION_BLOCKS
 from docs.make_predictions import PREDICTED_RUNS
+from docs.make_stores import stores
 from docs.make_studies import BLOCKS, documents
 
 from assay.cli.context import find_installation
@@ -117,13 +118,16 @@ def _answer(name: str, lines: list[str]) -> str:
 
 SLOWDOWNS = (1, 2, 4, 8)
 """By what factors drives are slower beside an experiment's processors, in what is published side by side."""
-ONE_ANSWER = ("before-you-buy", "before-you-buy-again", "hbase-log-on-ssd", "nightly-table", "spark-memory", "spark-second-disk")
+ONE_ANSWER = (
+    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd", "nightly-table", "spark-memory",
+    "spark-second-disk",
+)  # fmt: skip
 """The kept runs with one answer, which a page quotes as it is printed."""
 
 
 def _decision(name: str) -> str:
-    """What a kept run with one answer says."""
-    return _answer(name, decision_lines(name))
+    """What a kept run with one answer says; that its experiment was not run where none is kept."""
+    return _answer(name, decision_lines(name)) if is_kept(name) else not_run_yet(name)
 
 
 def _shares(name: str) -> SharesTable:
@@ -547,6 +551,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "streams on one disk": streams_on_one_disk,
     "directed night": directed_night,
     "suitability of stores": suitability,
+    "stores": stores,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
