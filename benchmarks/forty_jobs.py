@@ -164,9 +164,7 @@ def rows(seed: int = 1) -> list[list[str]]:
     for job in jobs:
         worked_s[job.name] += sum(busy_of(job, drives).usual_s.values())
     most = {name for name, _ in worked_s.most_common(FIRST)}
-    return [
-        [name, *map(str, _counts(judge(jobs, site, DEFAULT_WORTH), most))] for name, site in sites(drives).items()
-    ]
+    return [[name, *map(str, _counts(judge(jobs, site, DEFAULT_WORTH), most))] for name, site in sites(drives).items()]
 
 
 def _counts(judged: Sequence[JobRow], most: Container[str]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ its drives, which are replayed here. `PYTHONPATH=src:extras:. python docs/make_p
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import exp
 
 from benchmarks.known_busy_times import COLUMNS, Case, cases, covered, rows, worst
 from benchmarks.prediction import (

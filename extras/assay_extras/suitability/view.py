@@ -152,7 +152,7 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
 
 
 def _labels(suited: Suitability) -> list[str]:
-    return labels_of([workload.levels for workload in (*suited.workloads, *suited.impossible)])
+    return labels_of([*(of.levels for of in suited.workloads), *(of.levels for of in suited.impossible)])
 
 
 def _times(line: SuitabilityLine) -> str:
