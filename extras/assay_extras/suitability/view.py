@@ -152,7 +152,8 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
 
 
 def _labels(suited: Suitability) -> list[str]:
-    return labels_of([*(of.levels for of in suited.workloads), *(of.levels for of in suited.impossible)])
+    ran, impossible = ([each.levels for each in some] for some in (suited.workloads, suited.impossible))
+    return labels_of([*ran, *impossible])
 
 
 def _times(line: SuitabilityLine) -> str:
