@@ -204,11 +204,7 @@ class Tool:
 
     def _ask(self) -> int:
         """Write the numbers of the lines to look up; the bytes of these lines without their ends."""
-<<<<<<< HEAD
-        numbers = sorted(random.Random(1).sample(range(self._points.count), LOOKED_UP))  # noqa: S311 - no secret
-=======
         numbers = np.sort(np.random.default_rng(1).choice(self._points.count, LOOKED_UP, replace=False)).tolist()
->>>>>>> stores
         self._asked.write_text("".join(f"{number}\n" for number in numbers), encoding="ascii")
         asked = set(numbers)
         with self._lines.open("rb") as lines:
