@@ -46,7 +46,7 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path):
             "assay.direct.local.dirs": "[SSD]/s,[DISK]/d",
         },
         "ranks": {"spark.executorEnv.ASSAY_DIRECT_TIER": "ssd"},
-        "query": {"tez.task.launch.env": "ASSAY_DIRECT_TIER=ssd"},
+        "query": {"tez.task.launch.env": "ASSAY_DIRECT_TIER=ssd", "tez.runtime.optimize.local.fetch": "false"},
     }
     assert plan.others == {
         engine: FORMS[engine].directing.properties("disk", "/apps/direct.jar", "[SSD]/s,[DISK]/d") for engine in FORMS

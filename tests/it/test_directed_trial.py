@@ -57,6 +57,21 @@ def test_the_intermediate_data_of_each_job_lie_where_its_workload_says(place, en
     assert place.left_over() == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a tmpfs of a size")
+def test_reducers_of_tez_that_overflow_find_what_maps_of_their_node_left_in_the_tier(place):
+    """The tier has room for another task until all maps have written, and each task has a container of its own."""
+    small = EXPERIMENT.replace("ssd: memory", "ssd: {kind: memory, size: 64MiB}").replace("bytes: 0", "bytes: 45000000")
+    more = "engine: tez\ntez: {tez.am.container.reuse.enabled: false}\n"
+    place.assay("run", place.experiment(f"{small}{more}"), "--out", "run")
+    (record,) = place.records("run")
+    assert record.outcome is Outcome.PASS, record.error
+    outcomes = record.jobs[0].counters["AssayDirect"]
+    assert outcomes["DIRECTED"] > 0
+    assert outcomes["OVERFLOW_FULL"] > 0
+    assert {attempt.state for attempt in RunFolder(place.home / "run").attempts(record.trial)} == {"SUCCEEDED"}
+    assert place.left_over() == []
+
+
 ON_NODES = """\
 experiment: nodes
 workloads: {name: terasort, options: {size: 60MB}, intermediate: ssd}

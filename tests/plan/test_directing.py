@@ -56,7 +56,7 @@ def test_records_of_tasks_that_take_turns_are_as_before(tmp_path):
             "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.assay.direct.ReduceShuffle",
             "assay.direct.tier": "SSD", "assay.direct.tiers.file": "${env.HADOOP_CONF_DIR}/local-dirs",
         }),
-        ("tez", {"tez.task.launch.env": "ASSAY_DIRECT_TIER=SSD"}),
+        ("tez", {"tez.task.launch.env": "ASSAY_DIRECT_TIER=SSD", "tez.runtime.optimize.local.fetch": "false"}),
         ("spark", {"spark.executorEnv.ASSAY_DIRECT_TIER": "SSD"}),
     ],
 )  # fmt: skip
