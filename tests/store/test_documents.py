@@ -37,7 +37,7 @@ def a_node(home):
     )  # fmt: skip
     programs = home / "programs"
     (programs / "documents" / "lib").mkdir(parents=True)
-    (programs / "documents" / "lib" / "ferretdb-1.24.2").touch()
+    (programs / "documents" / "lib" / "ferretdb-1.24.2-indexed").touch()
     layout = Layout(neutral=home / "neutral", directories=directories)
     return NodeContext(
         EmbeddedSpec(), layout, "localhost", "localhost", {"documents.address": "localhost:1001"}, programs=programs
@@ -48,7 +48,7 @@ def test_a_server_listens_at_a_port_that_was_free_and_keeps_databases_on_their_m
     node = a_node(tmp_path)
     assert SERVICE.properties(node)[SERVERS] == "localhost:1001"
     assert DAEMON.program(node) == [
-        sys.executable, documents_server.__file__, f"{tmp_path}/programs/documents/lib/ferretdb-1.24.2",
+        sys.executable, documents_server.__file__, f"{tmp_path}/programs/documents/lib/ferretdb-1.24.2-indexed",
         "localhost:1001", f"{tmp_path}/neutral/documents",
         f"assay_input={tmp_path}/ssd/documents/assay_input", f"assay_output={tmp_path}/hdd/documents/assay_output",
     ]  # fmt: skip
@@ -108,7 +108,9 @@ def test_a_property_that_is_none_is_refused():
 def test_a_server_that_ends_says_why_and_a_port_that_is_taken_is_another_try(tmp_path):
     log = tmp_path / "documents.log"
     reason = 'Failed to construct listener\t{"error":"listen tcp 127.0.0.1:1: bind: address already in use"}'
-    log.write_text(f"2026-11-30T01:00:00Z\tINFO\tmain.go:1\tStarting\n2026-11-30T01:00:01Z\tERROR+4\tmain.go:2\t{reason}\n")
+    log.write_text(
+        f"2026-11-30T01:00:00Z\tINFO\tmain.go:1\tStarting\n2026-11-30T01:00:01Z\tERROR+4\tmain.go:2\t{reason}\n"
+    )
     words = last_words(log, kind=DAEMON)
     assert reason in words
     assert _PORT_TAKEN.search(words)

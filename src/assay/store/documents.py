@@ -1,6 +1,7 @@
 """Documents as a store: on each worker a server keeps its share of all tables, as documents with a line each.
 
-The server is FerretDB on SQLite, which speaks MongoDB's protocol. Documents of the input and of the output are in a
+The server is FerretDB on SQLite, which speaks MongoDB's protocol, built so that it uses its index of `_id`: see
+`programs/documents/prepare`. Documents of the input and of the output are in a
 database each, which lies in the directories of its role. Files of jobs are in HDFS. See `jobs/documents`.
 """
 
@@ -33,7 +34,7 @@ DATABASE = "documents.assay.database"
 """The property with the database of new tables."""
 TASKS = "documents.assay.tasks"
 _ROW_BYTES = 200
-"""What a row has beside its line: its key, twice, the names and types of its fields, and its share of SQLite's pages."""
+"""What a row has beside its line: its key twice, names and types of fields, and its share of SQLite's pages."""
 _LINE_FACTOR = 4 / 3
 """A line is text in a document: base64."""
 _SHORTEST_LINE = 12
@@ -41,11 +42,11 @@ _SHORTEST_LINE = 12
 
 NOT_MONGODB = doubt_kind(
     "not-mongodb",
-    "run",
+    "trial",
     when="a trial keeps its data in the store `documents`",
     why=(
-        "the server is FerretDB on SQLite, which speaks MongoDB's protocol: its times and its bytes tell what such a job "
-        "needs of this server, and say nothing about MongoDB"
+        "the server is FerretDB on SQLite, which speaks MongoDB's protocol: times and bytes tell what a job needs of it, "
+        "and say nothing about MongoDB"
     ),
     cure="read the store's name as FerretDB on SQLite, and ask nothing about MongoDB of these numbers",
     severity=15,
@@ -105,7 +106,7 @@ SERVICE = Service(
     check=check,
     properties=_properties,
     trial_properties=formats("org.assay.documents"),
-    settings=lambda _nodes: {"documents.server": "FerretDB on SQLite, by MongoDB's protocol"},
+    settings=lambda _nodes: {"documents.server": "FerretDB on SQLite, its index of _id in use, by MongoDB's protocol"},
     costs=Costs(cluster_mb=300, worker_mb=300, disk_mb=5, cluster_s=1.0, worker_s=0.5),
     bounds={TASKS: ValueBounds(1, 1 << 16)},
     first_words=frozenset({NAME}),

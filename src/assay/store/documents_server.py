@@ -15,7 +15,7 @@ from urllib.parse import quote
 HEAP_MB = 256
 """Beyond this the server collects its garbage all the time (`GOMEMLIMIT`)."""
 PATIENCE_MS = 60_000
-"""How long a transaction waits for another on the same database, as long as clients wait: of slow drives one takes long."""
+"""How long a transaction waits for others on its database: on slow drives they take long, and clients wait as long."""
 _COLLECTIONS = (
     "CREATE TABLE IF NOT EXISTS _ferretdb_collections (name TEXT NOT NULL UNIQUE CHECK(name != ''), "
     "table_name TEXT NOT NULL UNIQUE CHECK(table_name != ''), settings TEXT NOT NULL CHECK(settings != ''))"
@@ -44,10 +44,11 @@ def command(program: str, address: str, storage: Path) -> list[str]:
 
 
 def main() -> None:
+    """Become the server."""
     program, address, storage, *databases = sys.argv[1:]
     link(Path(storage), {name: Path(folder) for name, folder in (given.split("=", 1) for given in databases)})
     os.environ["GOMEMLIMIT"] = f"{HEAP_MB}MiB"
-    os.execv(program, command(program, address, Path(storage)))
+    os.execv(program, command(program, address, Path(storage)))  # noqa: S606 - a list of words is what it is
 
 
 if __name__ == "__main__":
