@@ -4,7 +4,8 @@ RUN is a run of experiments/directed-night.yaml. These rules were fixed before i
 docs/explanation/directed-night.md:
 
 - *A batch's time* is that of the step that ran its jobs, also where some failed.
-- *A pair* is two ways' batches of one engine and one half of the mirrored order, of which no job failed.
+- *A pair* is two ways' batches of one engine and one half of the mirrored order, of which no job failed, and every
+  output was found right.
 - *Two questions*: directed against the disks alone, and against the SSD as one of three local directories. Each ratio
   is the mean of the pairs' logarithms, with Student's 97.5 % interval, so that both hold together at 95 %. Less or more
   time is said where the interval leaves out 1. With fewer than five pairs nothing is said.
@@ -79,7 +80,9 @@ def batches(records: Iterable[Record]) -> list[Batch]:
         names = names_at_once([part.name for part in parts])
         to_ssd = {name for name, part in zip(names, parts, strict=True) if part.intermediate == SSD}
         wrong = [
-            verdict for verdict in record.verdicts if verdict.outcome is Outcome.FAIL and _job(verdict.check) in names
+            verdict
+            for verdict in record.verdicts
+            if verdict.outcome is not Outcome.PASS and _job(verdict.check) in names
         ]
         outcomes: Counter[str] = Counter()
         for job in record.jobs:

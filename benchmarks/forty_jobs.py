@@ -8,7 +8,8 @@ cache held. `PYTHONPATH=src:extras:. python benchmarks/forty_jobs.py [SEED]`.
 
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import exp, log
 from typing import NamedTuple
@@ -35,7 +36,12 @@ SPLIT_BYTES, REDUCED_BYTES, MOST_TASKS = 256e6, 1e9, 288
 RATE, START_MS = 25e6, 1500
 """Bytes in a second of computing; a task's start."""
 BEGAN_MS, NIGHT_MS, GAP_MS = 1_795_200_000_000, 86_400_000, 600_000
-COLUMNS = ("what triage knows", "may matter", "likely by 10 %", "nine tenths of it", "cannot matter", "not known")
+COLUMNS = (
+    "what triage knows", "may matter", "likely by 10 %", "nine tenths of it", "cannot matter", "not known",
+    "of the first ten, most drive work",
+)  # fmt: skip
+FIRST = 10
+"""So many jobs are what a reader looks at."""
 
 
 class Kind(NamedTuple):
@@ -148,13 +154,20 @@ def sites(drives: Mapping[str, Drives]) -> dict[str, DriveSite]:
 
 
 def rows(seed: int = 1) -> list[list[str]]:
-    """By what triage knows: how many jobs may matter, how many of these are likely to, or decide, and how many not."""
+    """By what triage knows: how many jobs may matter, how many of these are likely to, or decide, and how many not.
+
+    The last is how many of the jobs listed first are among as many whose drives worked longest.
+    """
     jobs = list(runs(seed))
     drives = drives_by_role(DRIVES, find_installation().profiles)
-    return [[name, *map(str, _counts(judge(jobs, site, DEFAULT_WORTH)))] for name, site in sites(drives).items()]
+    worked_s: Counter[str] = Counter()
+    for job in jobs:
+        worked_s[job.name] += sum(busy_of(job, drives).usual_s.values())
+    most = {name for name, _ in worked_s.most_common(FIRST)}
+    return [[name, *map(str, _counts(judge(jobs, site, DEFAULT_WORTH), most))] for name, site in sites(drives).items()]
 
 
-def _counts(judged: Sequence[JobRow]) -> tuple[int, ...]:
+def _counts(judged: Sequence[JobRow], most: Container[str]) -> tuple[int, ...]:
     may = [row for row in judged if row.verdict is TriageVerdict.MAY_MATTER]
     likely_s = sorted((row.likely_s or 0.0 for row in may), reverse=True)
     before_s = [0.0, *accumulate(likely_s)]
@@ -163,6 +176,7 @@ def _counts(judged: Sequence[JobRow]) -> tuple[int, ...]:
         sum(seconds < DECISIVE_SHARE * before_s[-1] for seconds in before_s[:-1]),
         sum(row.verdict is TriageVerdict.CANNOT_MATTER for row in judged),
         sum(row.verdict is TriageVerdict.NOT_KNOWN for row in judged),
+        sum(row.job in most for row in judged[:FIRST]),
     )  # fmt: skip
 
 

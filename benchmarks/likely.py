@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from benchmarks.known_busy_times import BUSY_JOBS, BUSY_SHARE, error_text, spread, spread_of_errors
+from benchmarks.known_busy_times import BUSY_JOBS, BUSY_SHARE, spread, spread_of_errors
 from benchmarks.throttled_devices import DEVICES, UNLIMITED
 from benchmarks.triage_truth import drives_of_trial
 
@@ -247,10 +247,15 @@ def goal_text(all_cases: Sequence[Case]) -> str:
     return (
         f"On {DISK} the drive was busy for a third of the time or more in {enough} of {len(shares)} jobs, so that it "
         f"is {'a' if is_test else 'no'} test: {each}. Of what busy drives foretell in {len(errors)} cases "
-        f"the median error is {error_text(middle)} (goal: {percent(GOAL_MEDIAN)}), the 90th percentile "
-        f"{error_text(ninth)} ({percent(GOAL_NINTH)}): the goal is {met}"
+        f"the median error is {_tenths(middle)} (goal: {percent(GOAL_MEDIAN)}), the 90th percentile "
+        f"{_tenths(ninth)} ({percent(GOAL_NINTH)}): the goal is {met}"
         f"{'' if is_test else ' by numbers that decide nothing'}."
     )
+
+
+def _tenths(share: float) -> str:
+    """`10.2 %`, since a goal may be missed by less than one percent."""
+    return "no bound" if share == inf else f"{100 * share:.1f} %"
 
 
 def worst_rows(all_cases: Sequence[Case], most: int = 10) -> list[list[str]]:

@@ -1,14 +1,21 @@
-"""Holds tables of HBase to HBase's own tools: `python benchmarks/stores.py [--size 200MB] [--rounds 5] [--loads 3]`.
+"""Holds tables of stores to the stores' own clients: `python benchmarks/stores.py [hbase | cassandra] [--size 200MB]`.
 
-On one cluster of one node, in turns: a scan through the jobs' input format against a scan by HBase's client, in one
-process; a read of a snapshot against that scan; and a bulk load (`hadoop fs -put` with HFiles) against ImportTsv with
-`importtsv.bulk.output` and the load of its HFiles, from the start of the first command to the end of the last. The two
-loads do not do the same work: ImportTsv's time has the start of its job in it, and a shuffle that sorts the rows by
-their keys, while Assay's load is one client's stream of keys that already rise. A snapshot is taken before its reads
-are timed. Lines are points of 60 attributes. Prints the ratio of the times, in the geometric mean of the turns, with
-its 95 % interval. Exit code 1 where a ratio is above its goal. `--loads 0` fills the table once, and compares reads
-alone: ImportTsv takes most of the time, two minutes for three loads of 100 MB on two cores. Needs some 4 GB of memory
-and four times the size on the disk of the checkout.
+On one cluster of one node, in turns, with lines that are points of 60 attributes. Prints the ratio of the times, in the
+geometric mean of the turns, with its 95 % interval. Exit code 1 where a ratio is above its goal. Needs some 4 GB of
+memory and four times the size on the disk of the checkout.
+
+`hbase`: a scan through the jobs' input format against a scan by HBase's client, in one process; a read of a snapshot
+against that scan; and a bulk load (`hadoop fs -put` with HFiles) against ImportTsv with `importtsv.bulk.output` and the
+load of its HFiles, from the start of the first command to the end of the last. The two loads do not do the same work:
+ImportTsv's time has the start of its job in it, and a shuffle that sorts the rows by their keys, while Assay's load is
+one client's stream of keys that already rise. A snapshot is taken before its reads are timed. `--loads 0` fills the
+table once, and compares reads alone: ImportTsv takes most of the time, two minutes for three loads of 100 MB on two
+cores.
+
+`cassandra`: a scan through the jobs' input format against parallel queries of ranges of tokens by Cassandra's driver,
+and a lookup of 10,000 lines through the format against gets by the driver. Both have as many threads as there are
+cores, and connect within their times. A thread has 500 gets on their way; the format waits for all of them before it
+sends the next ones.
 """
 
 import argparse
@@ -25,6 +32,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import IO
 
+import numpy as np
 from scipy.stats import t
 
 from assay.cli.context import find_installation
@@ -42,11 +50,14 @@ from assay.platform.embedded import EmbeddedCluster
 from assay.platform.programs import job_jars
 
 ATTRIBUTES, REGIONS = 60, 4
+LOOKED_UP = 10_000
 _CLIENT_OPTIONS = "HADOOP_CLIENT_OPTS"
 GOALS = {
     ("scan", "client scan"): 1.3,
     ("snapshot", "scan"): 1.0,
     ("bulk load", "ImportTsv and load"): 1.3,
+    ("scan", "driver scan"): 1.3,
+    ("lookup", "driver lookup"): 1.5,
 }
 """How many times as long each may take as the other, at most."""
 
@@ -54,30 +65,34 @@ GOALS = {
 def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store", nargs="?", choices=("hbase", "cassandra"), default="hbase")
     parser.add_argument("--size", type=size_of, default="200MB", help="bytes of lines, such as 1GB")
-    parser.add_argument("--rounds", type=int, default=5, help="scans of each kind")
-    parser.add_argument("--loads", type=int, default=3, help="loads of each kind; 0 compares no loads")
+    parser.add_argument("--rounds", type=int, default=5, help="reads of each kind")
+    parser.add_argument("--loads", type=int, default=3, help="loads of HBase of each kind; 0 compares no loads")
     arguments = parser.parse_args()
     if arguments.size is None or arguments.rounds < 2 or arguments.loads not in {0, *range(2, 100)}:
         parser.error("--size must be a size such as 1GB, --rounds 2 or more, and --loads 0 or 2 to 99")
     million = GeneratedPoints(1_000_000, ATTRIBUTES, 1)
     points = GeneratedPoints(math.ceil(arguments.size * million.count / int(million.size().bytes)), ATTRIBUTES, 1)
-    with _cluster() as (running, scratch):
-        tool = Tool(running, scratch, points)
-        times = {**tool.loads(arguments.loads), **tool.scans(arguments.rounds)}
+    if points.count < LOOKED_UP:
+        parser.error(f"--size gives {points.count} lines, and {LOOKED_UP} are looked up; give a larger one")
+    with _cluster(arguments.store) as (running, scratch):
+        tool = Tool(arguments.store, running, scratch, points)
+        loads = tool.loads(arguments.loads if arguments.store == "hbase" else 0)
+        times = {**loads, **tool.reads(arguments.rounds)}
     return _judge(times, points)
 
 
 @contextmanager
-def _cluster() -> Iterator[tuple[RunningCluster, Path]]:
-    """HBase on one node, with settings for little memory."""
+def _cluster(store: str) -> Iterator[tuple[RunningCluster, Path]]:
+    """A store on one node, with settings for little memory."""
     installation = find_installation()
-    if not (installation.parts / "hbase" / "lib").is_dir():
-        sys.exit(f"HBase is not here; fetch it: programs/hbase/prepare {installation.parts / 'hbase'}")
+    if not (installation.parts / store / "lib").is_dir():
+        sys.exit(f"{store} is not here; fetch it: programs/{store}/prepare {installation.parts / store}")
     work = installation.parts / "work"
     work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=work, prefix="stores-") as folder:
-        scratch, stack = Path(folder), stack_of("hbase")
+        scratch, stack = Path(folder), stack_of(store)
         layout = Layout.below(scratch / "cluster", stack.roles, ())
         for directory in layout.paths:
             directory.mkdir(parents=True)
@@ -101,9 +116,10 @@ def _cluster() -> Iterator[tuple[RunningCluster, Path]]:
 class Tool:
     """Runs the commands on a cluster."""
 
-    def __init__(self, running: RunningCluster, scratch: Path, points: GeneratedPoints) -> None:
+    def __init__(self, store: str, running: RunningCluster, scratch: Path, points: GeneratedPoints) -> None:
         self._running, self._points = running, points
-        here = Path(__file__).with_name("StoreTimes.java")
+        self._program, self._table = f"{store.capitalize()}Times", f"{store}:/bench/lines"
+        sources = [Path(__file__).with_name(f"{name}.java") for name in ("StoreTimes", self._program)]
         jars = [*map(str, running.job_jars), str(scratch / "classes")]
         environment = with_classpath({**os.environ, **running.environment}, jars)
         # Commands compile for a quick start; what reads for seconds is to be compiled as a server's code is.
@@ -111,8 +127,8 @@ class Tool:
         self._environment = {**environment, _CLIENT_OPTIONS: options}
         classpath = os.pathsep.join([self._hadoop("classpath").strip(), *jars])
         compiler = find_java(os.environ).home / "bin" / "javac"
-        subprocess.run([compiler, "-nowarn", "-cp", classpath, "-d", scratch / "classes", here], check=True)
-        self._lines, self._keyed = scratch / "lines.txt", scratch / "keyed.txt"
+        subprocess.run([compiler, "-nowarn", "-cp", classpath, "-d", scratch / "classes", *sources], check=True)
+        self._lines, self._keyed, self._asked = (scratch / f"{name}.txt" for name in ("lines", "keyed", "asked"))
         with self._lines.open("wb") as file:
             file.writelines(points.text_pieces())
 
@@ -139,9 +155,9 @@ class Tool:
         ways: dict[str, Callable[[int], None]] = {"bulk load": self._load, "ImportTsv and load": self._import}
         times: dict[str, list[float]] = {name: [] for name in ways}
         for number in range(count):
-            self._hadoop("StoreTimes", "make", f"imported{number}", str(REGIONS))
+            self._hadoop(self._program, "make", f"imported{number}", str(REGIONS))
             if number:
-                self._hadoop("fs", "-rm", "-r", "-skipTrash", "hbase:/bench/lines")
+                self._hadoop("fs", "-rm", "-r", "-skipTrash", self._table)
             for name in list(ways)[:: 1 if number % 2 else -1]:
                 began = time.monotonic()
                 ways[name](number)
@@ -161,7 +177,7 @@ class Tool:
     def _load(self, _number: int) -> None:
         properties = (f"-Dhbase.assay.regions={REGIONS}", "-Dhbase.assay.load=bulk")
         with self._lines.open("rb") as lines:
-            self._hadoop("fs", *properties, "-put", "-d", "-", "hbase:/bench/lines/lines.txt", fed=lines)
+            self._hadoop("fs", *properties, "-put", "-d", "-", f"{self._table}/lines.txt", fed=lines)
 
     def _import(self, number: int) -> None:
         files = f"/imported{number}"
@@ -171,16 +187,28 @@ class Tool:
         )  # fmt: skip
         self._hadoop("org.apache.hadoop.hbase.tool.BulkLoadHFilesTool", files, f"imported{number}")
 
-    def scans(self, count: int) -> dict[str, list[float]]:
+    def reads(self, count: int) -> dict[str, list[float]]:
         """Seconds of reads, in turn. Exits where one has not read each line once."""
+        whole = self._points.count, self._lines.stat().st_size - self._points.count
+        looked_up = LOOKED_UP, self._ask()
+        threads = str(len(os.sched_getaffinity(0)))
         times: dict[str, list[float]] = {}
-        for line in self._hadoop("StoreTimes", "scans", "/bench/lines", str(count)).splitlines():
+        printed = self._hadoop(self._program, "reads", self._table, str(count), threads, self._asked)
+        for line in printed.splitlines():
             name, rows, size, seconds = line.split("\t")
-            whole = self._points.count, self._lines.stat().st_size - self._points.count
-            if (int(rows), int(size)) != whole:
-                sys.exit(f"{name} read {rows} lines and {size} bytes of {whole[0]} and {whole[1]}")
+            expected = looked_up if name.endswith("lookup") else whole
+            if (int(rows), int(size)) != expected:
+                sys.exit(f"{name} read {rows} lines and {size} bytes of {expected[0]} and {expected[1]}")
             times.setdefault(name, []).append(float(seconds))
         return times
+
+    def _ask(self) -> int:
+        """Write the numbers of the lines to look up; the bytes of these lines without their ends."""
+        numbers = np.sort(np.random.default_rng(1).choice(self._points.count, LOOKED_UP, replace=False)).tolist()
+        self._asked.write_text("".join(f"{number}\n" for number in numbers), encoding="ascii")
+        asked = set(numbers)
+        with self._lines.open("rb") as lines:
+            return sum(len(line) - 1 for number, line in enumerate(lines) if number in asked)
 
 
 def _judge(times: dict[str, list[float]], points: GeneratedPoints) -> int:
@@ -191,12 +219,12 @@ def _judge(times: dict[str, list[float]], points: GeneratedPoints) -> int:
     sys.stdout.write(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}\n")
     failed = 0
     for (ours, theirs), goal in GOALS.items():
-        if ours not in times:
+        if not {ours, theirs} <= times.keys():
             continue
         ratio, low, high = _ratio(times[ours], times[theirs])
         failed += ratio > goal
         cells = (
-            ours, theirs, f"{median(times[ours]):.1f}", f"{median(times[theirs]):.1f}", f"{ratio:.2f}",
+            ours, theirs, f"{median(times[ours]):.2f}", f"{median(times[theirs]):.2f}", f"{ratio:.2f}",
             f"{low:.2f} to {high:.2f}", f"{goal:.1f}", "fail" if ratio > goal else "pass",
         )  # fmt: skip
         sys.stdout.write(f"| {' | '.join(cells)} |\n")

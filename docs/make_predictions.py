@@ -8,6 +8,7 @@ its drives, which are replayed here. `PYTHONPATH=src:extras:. python docs/make_p
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import exp
 
 from benchmarks.known_busy_times import COLUMNS, Case, cases, covered, rows, worst
 from benchmarks.prediction import (
@@ -26,6 +27,7 @@ from benchmarks.prediction import (
 from benchmarks.replayed import NOT_WORTH, UNDECIDED, WORTH, Refused, Replayed, error_of_others, replayed
 from docs.kept_runs import is_kept, unpacked
 
+from assay.predict.predictor import ERROR_95
 from assay.record.folder import RunFolder
 from assay.report.columns import as_columns, grid
 
@@ -100,6 +102,7 @@ def _headline(replays: Cases) -> str:
 
 BLOCKS: Mapping[str, Callable[[], str]] = {
     "prediction headline": _block(_headline),
+    "prediction interval": lambda: f"{ERROR_95} ({exp(ERROR_95) - 1:.0%} more, or {1 - exp(-ERROR_95):.0%} less)",
     "prediction": _known,
     "prediction replayed": _block(_summary),
     "prediction predictors": _block(lambda replays: grid(as_columns(PREDICTOR_COLUMNS, predictor_rows(replays[0])))),

@@ -59,6 +59,7 @@ from docs.kept_runs import (
 )
 from docs.make_predictions import BLOCKS as PREDICTION_BLOCKS
 from docs.make_predictions import PREDICTED_RUNS
+from docs.make_stores import stores
 from docs.make_studies import BLOCKS, documents
 
 from assay.cli.context import find_installation
@@ -115,13 +116,18 @@ def _answer(name: str, lines: list[str]) -> str:
     return f"{_listing(lines)}\n\n{doubts_line(name)}"
 
 
-ONE_ANSWER = ("before-you-buy", "hbase-log-on-ssd", "nightly-table", "spark-memory", "spark-second-disk")
+SLOWDOWNS = (1, 2, 4, 8)
+"""By what factors drives are slower beside an experiment's processors, in what is published side by side."""
+ONE_ANSWER = (
+    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd", "nightly-table",
+    "spark-memory", "spark-second-disk",
+)  # fmt: skip
 """The kept runs with one answer, which a page quotes as it is printed."""
 
 
 def _decision(name: str) -> str:
-    """What a kept run with one answer says."""
-    return _answer(name, decision_lines(name))
+    """What a kept run with one answer says; that its experiment was not run where none is kept."""
+    return _answer(name, decision_lines(name)) if is_kept(name) else not_run_yet(name)
 
 
 def _shares(name: str) -> SharesTable:
@@ -170,6 +176,19 @@ def terasort_orders() -> str:
         for engine, by_run in savings.items()
     ]
     return _table(["engine", "first, saves", "by own repetitions", "second, saves", "by own repetitions"], rows)
+
+
+def engines_by_drive_speed() -> str:
+    """What an SSD saves each job by each engine with drives of other speeds than the measured one, worked out."""
+    rows = [
+        [name, str(of.levels["workload"]), str(of.levels["engine"]),
+         *(share_text(of.saving(slowdown / of.slowdown)) + (" measured" if slowdown == of.slowdown else "")
+           for slowdown in SLOWDOWNS)]
+        for name in ("engines-terasort", "engines")
+        for answer in analysed(name)[0].answers
+        if (of := answer.sensitivity)
+    ]  # fmt: skip
+    return _table(["run", "job", "engine", "full speed", *(f"1/{slowdown}" for slowdown in SLOWDOWNS[1:])], rows)
 
 
 def not_run_yet(name: str) -> str:
@@ -438,9 +457,8 @@ def likely_verdicts() -> str:
     return _table(heads, [[*row, *other[1:]] for row, other in zip(of_all, of_disks, strict=True)])
 
 
-def likely_without_emulation() -> str:
+def likely_without_emulation(name: str) -> str:
     """The same on devices that the emulator has no part in: whether the goal is met, by evidence, and the worst."""
-    name = "likely-without-emulation"
 
     def told(folder: RunFolder) -> str:
         cases = list(likely.cases(name, folder.records()[0], find_installation().profiles))
@@ -528,10 +546,12 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines": engines,
     "engines terasort": terasort,
     "engines orders": terasort_orders,
+    "engines by drive speed": engines_by_drive_speed,
     "engines by page cache": engines_by_page_cache,
     "streams on one disk": streams_on_one_disk,
     "directed night": directed_night,
     "suitability of stores": suitability,
+    "stores": stores,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
     "scale model error": model_error,
@@ -545,7 +565,8 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "compare histories example head": compare_histories_example_head,
     "likely": lambda: _table(likely.COLUMNS, likely.rows(_likely_cases())),
     "likely verdicts": likely_verdicts,
-    "likely without emulation": likely_without_emulation,
+    "likely without emulation": partial(likely_without_emulation, "likely-without-emulation"),
+    "likely without emulation again": partial(likely_without_emulation, "likely-without-emulation-again"),
     "triage truth": triage_truth,
     "triage rules": lambda: _table(RULE_COLUMNS, rule_rows(kept_triage_cases())),
     "triage bound": triage_bound,

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pytest
 from benchmarks.directed_night import WAYS, batches, report
 
 from assay.model.doubt import Outcome, verdict
@@ -83,8 +84,9 @@ def test_a_trial_of_which_all_jobs_failed_counts_them_all_and_one_that_never_beg
     assert (measured[0].failed, measured[0].jobs, list(measured[0].reasons)) == (2, 2, ["no room"])
 
 
-def test_a_wrong_output_is_a_failed_job():
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.UNKNOWN])
+def test_an_output_that_was_not_found_right_is_a_failed_job(outcome):
     records = a_night()
-    wrong = records[0].verdicts[0].model_copy(update={"outcome": Outcome.FAIL})
+    wrong = records[0].verdicts[0].model_copy(update={"outcome": outcome})
     records[0] = records[0].model_copy(update={"verdicts": (wrong, records[0].verdicts[1])})
     assert batches(records)[0].failed == 1

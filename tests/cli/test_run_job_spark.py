@@ -92,12 +92,24 @@ def test_a_python_file_is_an_application_of_spark(home, monkeypatch):
         (["--engine", "spark", "--", "--deploy-mode", "cluster", "{input}", "{output}"],
          "--deploy-mode is an option of what submits it: the driver runs in the client"),
         (["--history", "nowhere"], "nowhere can't be read"),
+        # Before histories are read.
+        (["--history", "nowhere", "--", "{input}"], r"must be a text with \{output\}"),
+        (["--history", "nowhere", "--verify", "gone {output}"], "gone is not"),
     ],
 )  # fmt: skip
 def test_an_application_that_cant_be_run_is_refused_before_anything_is_written(home, words, message):
     with pytest.raises(BadInputError, match=message):
         run_job("--input", "in", "--ratio", "1", *words)
     assert not (home / "exp").exists()
+
+
+def test_a_class_that_no_jar_names_may_be_told_by_a_history(home):
+    with zipfile.ZipFile(home / "my job.jar", "w") as jar:
+        jar.writestr("My.class", "")
+    with pytest.raises(BadInputError, match="names no main class in its manifest"):
+        run_job("--input", "in", "--ratio", "1")
+    with pytest.raises(BadInputError, match="nowhere can't be read"):
+        run_job("--input", "in", "--ratio", "1", "--history", "nowhere")
 
 
 SUBMIT = "org.apache.spark.deploy.SparkSubmit"

@@ -27,6 +27,9 @@ def of(command, **settings):
         # Values with blanks, of which one looks like an option and another like a jar.
         ("--name nightly sort --class org.a.Sort sort.jar 7", "sort.jar", "org.a.Sort", ["7"]),
         ("--conf spark.driver.extraJavaOptions=-Da=b --add-opens x=y -javaagent:/l/agent.jar sort.jar 7", "sort.jar", "", ["7"]),
+        # Lists with blanks beside their commas; those behind the jar are arguments.
+        ("--jars a.jar, b.jar --class org.a.Sort sort.jar x, y.jar", "sort.jar", "org.a.Sort", ["x,", "y.jar"]),
+        ("--jars=a.jar,  b.jar , c.jar ,d.jar --conf spark.files=e.py, f.py sort.jar", "sort.jar", "", []),
         # Options behind the jar are the application's own.
         ("--class org.a.Sort sort.jar --class other --jar x.jar", "sort.jar", "org.a.Sort", ["--class", "other", "--jar", "x.jar"]),
         ("--py-files deps.zip,more.py s3a://code/etl.py 2026-11-01", "s3a://code/etl.py", "", ["2026-11-01"]),

@@ -8,7 +8,7 @@ from assay.model.doubt import Outcome
 from assay.model.registry import STORES
 from assay.store.cassandra import CassandraTables
 
-pytestmark = [pytest.mark.it, pytest.mark.long]
+pytestmark = pytest.mark.it
 KIND = STORES["cassandra"]
 
 EXPERIMENT = """
@@ -34,16 +34,20 @@ def run(place, workload, hadoop="", cassandra=""):
 
 
 @pytest.mark.parametrize(
-    ("asked", "rows"),
-    [("share: 10, order: random", 2000), ("share: 10, by: ranges, range: 500", 2000)],
+    ("asked", "hadoop"),
+    [
+        pytest.param("order: random", "mapreduce.job.ubertask.enable: true", id="keys-in-one-container"),
+        pytest.param("by: ranges, range: 500", "", id="ranges", marks=pytest.mark.long),
+    ],
 )
-def test_a_lookup_gets_the_asked_rows_alone(place, asked, rows):
-    workload = f"{{name: lookup, options: {{rows: 20000, {asked}}}}}"
-    record = run(place, workload, cassandra="cassandra.assay.ranges: 3")
-    assert record.outputs[0].summary["lines_read"] == record.outputs[0].summary["rows_found"] == rows
+def test_a_lookup_gets_the_asked_rows_alone(place, asked, hadoop):
+    workload = f"{{name: lookup, options: {{rows: 20000, share: 10, {asked}}}}}"
+    record = run(place, workload, hadoop, cassandra="cassandra.assay.ranges: 3")
+    assert record.outputs[0].summary["lines_read"] == record.outputs[0].summary["rows_found"] == 2000
     assert record.jobs[0].stages[0].tasks == 3
 
 
+@pytest.mark.long
 def test_a_job_reads_a_table_in_equal_ranges_of_about_a_block(place):
     record = run(place, "{name: sort-lines, options: {size: 5MB, files: 2}}", hadoop="dfs.blocksize: 1m")
     assert record.jobs[0].stages[0].tasks == 5
@@ -65,6 +69,7 @@ def forgetful(cluster):
     return ForgetfulTables(whole._hadoop, whole._environment)
 
 
+@pytest.mark.long
 def test_rows_that_are_lost_behind_cassandras_back_fail_the_trial_twice(place, monkeypatch):
     monkeypatch.setitem(STORES._read(), "cassandra", KIND._replace(open=forgetful))
     workload = "{name: word-frequency, options: {size: 1MB, files: 2}}"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.model.base import Frozen
-from assay.model.installed import counted_by_tasks
+from assay.model.installed import counted_by_tasks, why_not_held
 from assay.model.record import JOBS, Record
 from assay.model.trial import Plan
 from assay.model.trial_summary import TrialSummary
@@ -62,6 +62,13 @@ class SuitedWorkload(Frozen):
     moved_estimated: bool
     ratio: Estimate
     side: Side
+
+
+class ImpossibleWorkload(Frozen):
+    """One workload that ran with the base and can't run with the level, and why."""
+
+    levels: Mapping[str, str]
+    reason: str
 
 
 class SuitabilityLine(Frozen):
@@ -151,8 +158,8 @@ class Suitability(Frozen):
 
     A level suits a workload if it saves at least the share `worth` of its time, the base if it saves as much of the
     level's; in between either does. `others` are the levels of all other factors, which its workloads share. Each of
-    `workloads` is another one; they come with what moves most first. `line` is None for fewer than 3 that differ in
-    what they move.
+    `workloads` is another one; they come with what moves most first. `impossible` are those that a store can't hold.
+    `line` is None for fewer than 3 that differ in what they move.
     """
 
     factor: str
@@ -161,6 +168,7 @@ class Suitability(Frozen):
     worth: float
     others: Mapping[str, str]
     workloads: tuple[SuitedWorkload, ...]
+    impossible: tuple[ImpossibleWorkload, ...]
     line: SuitabilityLine | None
 
     def suits(self, workload: SuitedWorkload) -> str:
@@ -218,7 +226,7 @@ def suitabilities(plan: Plan, summaries: Sequence[TrialSummary], factors: Sequen
             worth = threshold_of(plan).of(level)
             sides = _sides([pair for pairs in several.values() for pair in pairs], base, level, worth)
             suited += [
-                _suitability(_Compared(factor, base, level, worth), others, pairs, sides)
+                _suitability(_Compared(factor, base, level, worth), others, pairs, sides, plan)
                 for others, pairs in several.items()
             ]
     return suited
@@ -280,7 +288,7 @@ def _but_work(others: Levels) -> Levels:
 
 
 def _suitability(
-    compared: _Compared, others: Levels, pairs: Sequence[_Pair], sides: Mapping[Levels, Side]
+    compared: _Compared, others: Levels, pairs: Sequence[_Pair], sides: Mapping[Levels, Side], plan: Plan
 ) -> Suitability:
     """Of one combination of the other factors' levels."""
     base, level = compared.base, compared.level
@@ -296,7 +304,23 @@ def _suitability(
                 ratio=Estimate(value=pair.contrast.ratio, low=low, high=high), side=sides[pair.others],
             )
         )  # fmt: skip
-    return Suitability(**compared._asdict(), others=dict(others), workloads=tuple(workloads), line=_line(ordered))
+    return Suitability(
+        **compared._asdict(), others=dict(others), workloads=tuple(workloads),
+        impossible=tuple(_impossible(plan, compared, others)), line=_line(ordered),
+    )  # fmt: skip
+
+
+def _impossible(plan: Plan, compared: _Compared, others: Levels) -> Iterator[ImpossibleWorkload]:
+    """The workloads of a plan that the base holds and the level can't, at these levels of the other factors."""
+    if compared.factor != "store":
+        return
+    on_base = [trial for trial in plan.trials if trial.store.kind == compared.base]
+    planned = {tuple(item for item in trial.factors.items() if item[0] != "store"): trial.workload for trial in on_base}
+    for levels, workload in planned.items():
+        known = dict(levels)
+        reasons = filter(None, (why_not_held(spec.name, compared.level) for spec in workload.each))
+        if all(known.get(name, level) == level for name, level in others) and (reason := next(reasons, "")):
+            yield ImpossibleWorkload(levels=known, reason=reason)
 
 
 def _sides(pairs: Sequence[_Pair], base: str, level: str, worth: float) -> dict[Levels, Side]:

@@ -15,6 +15,7 @@ from assay.stats.estimate import Estimate
 from assay_extras.suitability.chart import MEGA, suitability_chart
 from assay_extras.suitability.suited import LEAST_WORKLOADS, Side, Suitability, SuitabilityLine, suitabilities
 
+CANNOT = "cannot"
 WIDTH = 80
 """Of a terminal's line."""
 NOTE = (
@@ -61,7 +62,7 @@ class SuitabilityView(NamedTuple):
         shown = [
             {
                 "sentences": list(sentences(suited, self.setting(suited))),
-                "chart": suitability_chart(suited, labels_of([workload.levels for workload in suited.workloads])),
+                "chart": suitability_chart(suited, _labels(suited)[: len(suited.workloads)]),
                 "columns": list(_columns(suited)),
             }
             for suited in self.every
@@ -108,6 +109,9 @@ class SuitabilityView(NamedTuple):
                     "moved_estimated": workload.moved_estimated,
                     **_ends_of("ratio", workload.ratio),
                 }
+            for other in suited.impossible:
+                levels = {"factor": suited.factor, "base": suited.base, "level": suited.level}
+                yield {**other.levels, **levels, "suits": CANNOT, "reason": other.reason}
 
 
 def _ends_of(name: str, estimate: Estimate) -> dict[str, Value]:
@@ -125,6 +129,9 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
         f"as with {suited.base}. A store suits a workload where it saves {100 * suited.worth:g} % or more of the "
         f"other's time: {whole}."
     )
+    if suited.impossible:
+        reasons = dict.fromkeys(other.reason for other in suited.impossible)
+        yield f"Not possible with {suited.level}: {'; '.join(reasons)}."
     line = suited.line
     if line is None:
         yield f"There is no line: it takes {LEAST_WORKLOADS} workloads that differ in what they move."
@@ -142,6 +149,11 @@ def sentences(suited: Suitability, setting: str = "") -> Iterator[str]:
             f"({_times(line)})."
         )
         yield from _crossing_text(suited, line)
+
+
+def _labels(suited: Suitability) -> list[str]:
+    ran, impossible = ([each.levels for each in some] for some in (suited.workloads, suited.impossible))
+    return labels_of([*ran, *impossible])
 
 
 def _times(line: SuitabilityLine) -> str:
@@ -188,17 +200,22 @@ def _ends(crossing: Estimate) -> str:
 
 def _columns(suited: Suitability) -> Iterator[Column]:
     moved, ratios = ([getattr(workload, name) for workload in suited.workloads] for name in ("moved", "ratio"))
-    yield Column("workload", labels_of([workload.levels for workload in suited.workloads]), name=True)
+    none = [""] * len(suited.impossible)
+    dashes, unknown = ["-" for _ in none], [None for _ in none]
+    yield Column("workload", _labels(suited), name=True)
     yield Column(
-        "moved", [number_text(estimate.value / MEGA) for estimate in moved], unit="MB/processor s",
-        intervals=[_interval(estimate, MEGA) for estimate in moved], values=[estimate.value for estimate in moved],
+        "moved", [*(number_text(estimate.value / MEGA) for estimate in moved), *dashes], unit="MB/processor s",
+        intervals=[*(_interval(estimate, MEGA) for estimate in moved), *none],
+        values=[*(estimate.value for estimate in moved), *unknown],
     )  # fmt: skip
     yield Column(
-        f"time {suited.level} / {suited.base}", [f"{ratio.value:.2f}" for ratio in ratios],
-        intervals=[_interval(ratio) for ratio in ratios], values=[ratio.value for ratio in ratios],
+        f"time {suited.level} / {suited.base}", [*(f"{ratio.value:.2f}" for ratio in ratios), *dashes],
+        intervals=[*map(_interval, ratios), *none], values=[*(ratio.value for ratio in ratios), *unknown],
     )  # fmt: skip
-    yield Column("suits", [suited.suits(workload) for workload in suited.workloads], words=True)
-    yield Column("trials", [f"{workload.base_trials} and {workload.trials}" for workload in suited.workloads], rank=1)
+    suits = [*(suited.suits(workload) for workload in suited.workloads), *(CANNOT for _ in none)]
+    yield Column("suits", suits, words=True)
+    trials = [f"{workload.base_trials} and {workload.trials}" for workload in suited.workloads]
+    yield Column("trials", [*trials, *dashes], rank=1)
 
 
 def _interval(estimate: Estimate, unit: float = 1.0) -> str:

@@ -63,6 +63,11 @@ class SiteFacts(NamedTuple):
     tasks: float | None = None
 
 
+def engines() -> list[str]:
+    """Those by which run-job runs jobs."""
+    return [name for name, form in FORMS.items() if form.sample is not None]
+
+
 def rules_of(engine: str) -> SampleRules:
     """How a sample of a job is run by an engine. Raises BadInputError for one whose jobs Assay can't run so."""
     known = {name: form.sample for name, form in FORMS.items() if form.sample is not None}

@@ -28,6 +28,7 @@ from assay.cli.job_site import (
     JobProgram,
     SiteFacts,
     engine_of_script,
+    engines,
     known_of_site,
     past_run,
     program_to_run,
@@ -44,7 +45,7 @@ from assay.media.emulated.profile import find_profile
 from assay.media.memory import SHARED_MEMORY, backing_fits_into_memory
 from assay.model.dataset import Amounts
 from assay.model.drive_profile import SHORT_NAMES, DriveProfile
-from assay.model.errors import BadInputError
+from assay.model.errors import BadInputError, NoMainClassError
 from assay.model.installation import Installation
 from assay.model.naming import bytes_text
 from assay.model.record import Record
@@ -266,8 +267,8 @@ def run_job(
     drives = _drives(now, against, installation)
     place = place if names_store(place) else str(Path(place).expanduser().resolve())
     said_by_user, asked = _properties(hadoop), said_engine or (engine_of_script(jar) if jar is not None else None)
-    if jar is not None and (main_class or not history):  # a mistake is told before histories are read
-        _options(asked or USUAL_ENGINE, JobProgram(jar, main_class, arguments), place, verify, name or job)
+    if jar is not None:
+        _check_early(asked, JobProgram(jar, main_class, arguments), place, verify, name or job, history=bool(history))
     past = past_run(history, job, asked, cluster, output) if history else None
     console = output.results if dry_run else output.progress
     program = program_to_run(jar, main_class, arguments, place, said_by_user, past, console)
@@ -474,6 +475,24 @@ def _options(
     }  # fmt: skip
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant_of(engine), options=options), "/")
     return options
+
+
+def _check_early(
+    engine: str | None, program: JobProgram, place: str, verify: str | None, name: str | None, *, history: bool
+) -> None:  # fmt: skip
+    """Raises BadInputError for what no engine can run, whatever engine and class a history will tell."""
+    refused: list[BadInputError] = []
+    for possible in [engine] if engine else engines() if history else [USUAL_ENGINE]:
+        try:
+            _options(possible, program, place, verify, name)
+        except NoMainClassError:
+            if not history:
+                raise
+        except BadInputError as error:
+            refused.append(error)
+            continue
+        return
+    raise refused[0]
 
 
 def _word(word: str) -> str:

@@ -22,6 +22,10 @@ class BadInputError(AssayError):
         self.keys = keys
 
 
+class NoMainClassError(BadInputError):
+    """Nobody names the main class of a jar; the history of its job may."""
+
+
 class SeveralMistakesError(BadInputError):
     """Several mistakes in the user's input, each a sentence, the gravest first; its own text is all of them."""
 

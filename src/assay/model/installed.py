@@ -207,11 +207,20 @@ def variants_on(workload: str, engine: EngineKind) -> list[str]:
 
 def working_pairs(workload: str) -> list[tuple[str, str]]:
     """The names of each installed engine and store that this workload runs on together, in one of its variants."""
-    needs_files = WORKLOADS[workload].needs_files
     return [
         (engine, store)
         for engine, of_engine in ENGINES.items()
         if variants_on(workload, of_engine)
         for store, of_store in STORES.items()
-        if of_engine.reads & of_store.holds and (FILES in of_store.holds or not needs_files)
+        if of_engine.reads & of_store.holds and not why_not_held(workload, store)
     ]
+
+
+def why_not_held(workload: str, store: str) -> str:
+    """Why a store can't hold a workload's data; empty where it can, or where nothing here brings one of the two."""
+    if workload not in WORKLOADS or store not in STORES:
+        return ""
+    holds = STORES[store].holds
+    if FILES in holds or not WORKLOADS[workload].needs_files:
+        return ""
+    return f"{workload} needs files, and {store} holds {' and '.join(sorted(holds))}"

@@ -67,7 +67,7 @@ class Sensitivity(Frozen):
     def saving(self, speed: float = 1.0) -> Estimate:
         """The share of the base's time that the other saves with processors of so many times the speed.
 
-        Its interval is that of the measured times.
+        Its interval is that of the measured times; it has none where their three ratios contradict each other.
         """
         base_s, other_s = self.time_s(self.base, speed), self.time_s(self.other, speed)
         if self.halves is None:
@@ -77,11 +77,10 @@ class Sensitivity(Frozen):
         of_other, of_base = self._weight(self.other_s, other_s), -self._weight(self.base_s, base_s)
         of_zero = -(of_other + of_base)
         weights = (of_other * of_base, of_zero * of_base, of_other * of_zero)
-        half = (
-            max(0.0, -sum(weight * half_width**2 for weight, half_width in zip(weights, self.halves, strict=True)))
-            ** 0.5
-        )
-        ratio = log(other_s / base_s)
+        variance = -sum(weight * half_width**2 for weight, half_width in zip(weights, self.halves, strict=True))
+        if variance < 0:
+            return Estimate(value=1 - other_s / base_s)
+        ratio, half = log(other_s / base_s), variance**0.5
         return Estimate(value=1 - exp(ratio), low=1 - exp(ratio + half), high=1 - exp(ratio - half))
 
     def assumed_range(self, speed: float = 1.0) -> tuple[float, float] | None:

@@ -25,7 +25,7 @@ from assay.input.staging import scratch_directory
 from assay.model.dataset import DATASET, InputKind
 from assay.model.doubt import CheckResult, Outcome
 from assay.model.engine import Engine, LaunchReport, Program
-from assay.model.errors import AssayError, BadInputError
+from assay.model.errors import AssayError, BadInputError, NoMainClassError
 from assay.model.input import GraphInput, Input
 from assay.model.naming import nearest
 from assay.model.progress import Progress
@@ -78,7 +78,7 @@ def main_class(jar: Path, options: WorkloadOptions) -> tuple[str | None, tuple[s
     """
     class_name, manifest_class = options.text("class"), _manifest_class(jar)
     if not class_name and manifest_class is None:
-        raise BadInputError(
+        raise NoMainClassError(
             f"workload command: {jar} names no main class in its manifest; name one in the option class"
         )
     if class_name and class_name not in _classes(jar):

@@ -141,6 +141,24 @@ def test_of_three_levels_each_two_are_compared():
     ]  # fmt: skip
 
 
+def test_a_workload_that_a_store_can_not_hold_is_a_row_with_the_reason():
+    plan, records = made({"k-means": (40, 2.0), "word-count": (4, 1.0)}, stores=("hdfs", "hbase"))
+    of_files = [
+        record.model_copy(update={"trial": record.trial.model_copy(update={"id": f"{record.trial.id}-f"})})
+        for record in made({"terasort": (10, 1.0)}, stores=("hdfs",))[1]
+    ]
+    every = [*records, *of_files]
+    plan = plan.model_copy(update={"trials": tuple(record.trial for record in every)})
+    (suited,) = suitabilities(plan, summaries(every))
+    assert [each.levels["workload"] for each in suited.workloads] == ["k-means", "word-count"]
+    assert [each.levels["workload"] for each in suited.impossible] == ["terasort"]
+    section = analyse(a_measured_run(plan, every)).sections["suitability"]
+    for form in (section.text(), section.markdown(), section.html()):
+        assert "Not possible with hbase: terasort needs files, and hbase holds tables." in form
+        assert "cannot" in form
+    assert [row["workload"] for row in section.rows() if row["suits"] == "cannot"] == ["terasort"]
+
+
 def on_two_drives(workloads):
     """A run whose trials come twice: with another placement too."""
     plan, records = made(workloads)

@@ -57,19 +57,22 @@ def program_of(settings: Mapping[str, str], system: Mapping[str, str]) -> PastPr
 def _of_submit(words: Sequence[str]) -> PastProgram:
     """What SparkSubmit runs: its first word that is neither an option nor a value, and names a jar or Python file.
 
-    Any other such word belongs to a value with blanks.
+    Any other such word belongs to a value with blanks, and so does what stands beside a comma, as in `a.jar, b.jar`.
     """
     main_class, rest = "", iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
+        last = word
         if word in _OF_NO_FILE:
             break
         if word == _CONF or name.startswith("--"):
             if not equals and name not in _SWITCHES:
-                value = next(rest, "")
+                last = value = next(rest, "")
             main_class = value if name == _CLASS else main_class
-        elif not word.startswith("-") and word.endswith((".jar", ENDING)):
+        elif not word.startswith(("-", ",")) and word.endswith((".jar", ENDING)):
             return PastProgram(word, "" if word.endswith(ENDING) else main_class, tuple(rest), joined=True)
+        while last.endswith(","):
+            last = next(filter(None, rest), "")
     return PastProgram(unknown=_NO_FILE)
 
 

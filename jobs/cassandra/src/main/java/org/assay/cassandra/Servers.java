@@ -51,6 +51,10 @@ final class Servers implements Closeable {
         DriverConfigLoader.programmaticBuilder(Servers.class.getClassLoader())
             .withDuration(DefaultDriverOption.REQUEST_TIMEOUT, PATIENCE)
             .withDuration(DefaultDriverOption.CONTROL_CONNECTION_AGREEMENT_TIMEOUT, PATIENCE)
+            // By default it waits for a second after each change of tables, and two before it ends.
+            .withDuration(DefaultDriverOption.METADATA_SCHEMA_WINDOW, Duration.ZERO)
+            .withInt(DefaultDriverOption.NETTY_IO_SHUTDOWN_QUIET_PERIOD, 0)
+            .withInt(DefaultDriverOption.NETTY_ADMIN_SHUTDOWN_QUIET_PERIOD, 0)
             // Hadoop's class path has another version of the library.
             .withString(DefaultDriverOption.METRICS_FACTORY_CLASS, "NoopMetricsFactory")
             .withBoolean(DefaultDriverOption.NETTY_DAEMON, true) // nobody closes what tasks share
