@@ -1,4 +1,4 @@
-"""Holds tables of stores to their own clients: `python benchmarks/stores.py [hbase | cassandra | documents] [--size 200MB]`.
+"""Holds stores to their own clients: `python benchmarks/stores.py [hbase | cassandra | documents] [--size 200MB]`.
 
 On one cluster of one node, in turns, with lines that are points of 60 attributes. Prints the ratio of the times, in the
 geometric mean of the turns, with its 95 % interval. Exit code 1 where a ratio is above its goal. Needs some 4 GB of
