@@ -1,4 +1,4 @@
-"""Holds tables of stores to the stores' own clients: `python benchmarks/stores.py [hbase | cassandra] [--size 200MB]`.
+"""Holds stores to their own clients: `python benchmarks/stores.py [hbase | cassandra | documents] [--size 200MB]`.
 
 On one cluster of one node, in turns, with lines that are points of 60 attributes. Prints the ratio of the times, in the
 geometric mean of the turns, with its 95 % interval. Exit code 1 where a ratio is above its goal. Needs some 4 GB of
@@ -16,6 +16,9 @@ cores.
 and a lookup of 10,000 lines through the format against gets by the driver. Both have as many threads as there are
 cores, and connect within their times. A thread has 500 gets on their way; the format waits for all of them before it
 sends the next ones.
+
+`documents`: the same against MongoDB's driver, which reads whole collections, and gets one document at a time for each
+thread, as the format does.
 """
 
 import argparse
@@ -65,7 +68,7 @@ GOALS = {
 def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("store", nargs="?", choices=("hbase", "cassandra"), default="hbase")
+    parser.add_argument("store", nargs="?", choices=("hbase", "cassandra", "documents"), default="hbase")
     parser.add_argument("--size", type=size_of, default="200MB", help="bytes of lines, such as 1GB")
     parser.add_argument("--rounds", type=int, default=5, help="reads of each kind")
     parser.add_argument("--loads", type=int, default=3, help="loads of HBase of each kind; 0 compares no loads")

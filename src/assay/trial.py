@@ -514,7 +514,7 @@ def _checked(
         *dropped(facts, remembered.jobs),
         *out_of_memory(use),
         *off_budget(use, remembered.jobs),
-        *(doubt for medium in media if isinstance(medium, Doubtful) for doubt in medium.doubts()),
+        *(doubt for part in (*media, running.store) if isinstance(part, Doubtful) for doubt in part.doubts()),
     ]
 
 

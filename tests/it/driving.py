@@ -123,8 +123,8 @@ class Place:
         )
         self.installation.parts.mkdir(parents=True)
         (self.installation.parts / "hadoop").symlink_to(HADOOP)
-        for programs in ("tez", "hbase", "spark", "cassandra"):
-            (self.installation.parts / programs).symlink_to(ROOT / ".assay" / programs)
+        for programs in (ROOT / "programs").iterdir():
+            (self.installation.parts / programs.name).symlink_to(ROOT / ".assay" / programs.name)
         (root / "jobs").symlink_to(ROOT / "jobs")
         (root / "direct").symlink_to(ROOT / "direct")
         (root / "extras").symlink_to(ROOT / "extras")

@@ -13,15 +13,8 @@ from assay.model.registry import STORES
 from assay.model.service import NodeContext
 from assay.model.store import Files
 from assay.platform.daemon import last_words
-from assay.store.cassandra import (
-    CONTACTS,
-    KEYSPACE,
-    CassandraPlacer,
-    CassandraTables,
-    folder,
-    hosts,
-    tokens,
-)
+from assay.store.cassandra import CONTACTS, FOLDERS, KEYSPACE, CassandraTables, tokens
+from assay.store.on_workers import hosts
 
 STACK = stack_of("cassandra")
 (SERVICE,) = (service for service in STACK.services if service.name == "cassandra")
@@ -111,13 +104,6 @@ def test_a_log_is_synced_as_the_trial_says(tmp_path):
     assert "commitlog_sync_period" not in synced  # Cassandra refuses both
 
 
-def test_a_role_in_several_directories_is_refused(tmp_path):
-    layout = a_layout(tmp_path, a_directory("/a", "input"), a_directory("/b", "input"), a_directory("/c", "output"))
-    assert folder(layout, "output") == Path("/c/cassandra/assay_output")
-    with pytest.raises(BadInputError, match="keeps what is of the role input in one directory, and the plac"):
-        folder(layout, "input")
-
-
 @pytest.mark.parametrize(
     ("properties", "message"),
     [
@@ -132,28 +118,12 @@ def test_a_property_that_can_not_be_is_refused(properties, message):
         SERVICE.check(EmbeddedSpec(), properties, ())
 
 
-class HdfsFiles:
-    """What places files beside tables."""
-
-    def prepare(self, base, input_path):
-        self.prepared = (base, input_path)
-
-
-def test_bytes_of_each_role_are_counted_where_they_lie(tmp_path):
+def test_each_role_has_a_folder_of_its_own(tmp_path):
     layout = a_layout(tmp_path)
-    sizes = {"ssd/cassandra/assay_input/t1-1": 5, "ssd/cassandra/assay_output/t2-2": 7, "hdd/cassandra/commitlog": 11}
-    for place, size in sizes.items():
-        (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / "file").write_bytes(bytes(size))
-    (tmp_path / "ssd" / "current").mkdir()
-    (tmp_path / "ssd" / "current" / "blk_1").write_bytes(bytes(100))  # HDFS' own
-    placer = CassandraPlacer(HdfsFiles(), layout)
-    landed = {role: placer.landed(role, "run", "/run") for role in ("input", "output", "log")}
-    assert {role: one.bytes for role, one in landed.items()} == {"input": 5, "output": 7, "log": 11}
-    assert landed["log"].shares == {"hdd": 1.0}
-    assert placer.output_properties == {KEYSPACE: "assay_output"}
-    (empty,) = [CassandraPlacer(HdfsFiles(), a_layout(tmp_path / "other")).landed("input", "staged", "/run")]
-    assert (empty.bytes, empty.shares) == (0, {})
+    below = {role: str(FOLDERS.of(layout, role).relative_to(tmp_path)) for role in ("input", "output", "log")}
+    assert below == {
+        "input": "ssd/cassandra/assay_input", "output": "ssd/cassandra/assay_output", "log": "hdd/cassandra/commitlog",
+    }  # fmt: skip
 
 
 def test_a_put_is_in_memory_until_its_table_is_flushed():

@@ -60,7 +60,7 @@ class Medium(Protocol):
 
 @runtime_checkable
 class Doubtful(Protocol):
-    """What a medium can do besides when it may not be quite what was asked for."""
+    """What a medium or a store can do besides when it may not be quite what was asked for."""
 
     def doubts(self) -> tuple[Doubt, ...]:
         """What makes its figures doubtful, as known now; of a device, by its last report."""

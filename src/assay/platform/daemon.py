@@ -52,7 +52,7 @@ def last_words(log: Path, node: Node = HERE, kind: DaemonKind | None = None) -> 
 # Guice, in the daemons with web applications, reaches into java.lang, which modules forbid since Java 16.
 _OPEN_MODULES = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 
-_PORT_TAKEN = re.compile(r"Address already in use|is in use by another process")
+_PORT_TAKEN = re.compile(r"[Aa]ddress already in use|is in use by another process")
 _FOREIGN_NAMES = ("CLASSPATH", *OPTION_VARIABLES)
 
 

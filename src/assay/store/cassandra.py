@@ -6,23 +6,20 @@ is in those of the role `log`. Files of jobs are in HDFS. See `jobs/cassandra`.
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from assay.host.files import bytes_below
-from assay.model.cluster import MASTER, EmbeddedSpec
+from assay.model.cluster import EmbeddedSpec
 from assay.model.errors import BadInputError
-from assay.model.existing import Site
 from assay.model.layout import INPUT, OUTPUT, Layout, Role
 from assay.model.naming import nearest
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
 from assay.model.running_cluster import RunningCluster, with_classpath
-from assay.model.service import Costs, DaemonKind, Discovery, NodeContext, Programs, Service
-from assay.model.store import TABLES, LeastRoom, Placer, StoreKind
-from assay.model.trial import Landed
+from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service
+from assay.model.store import TABLES, LeastRoom, StoreKind
 from assay.model.value_bounds import ValueBounds
 from assay.store.hdfs import HDFS, HDFS_SERVICE, HdfsPlacer, WebHdfs, directories_of
+from assay.store.on_workers import FolderPlacer, RoleFolders, hosts, port, started_only
 from assay.store.row_tables import RowTables, formats
 
 NAME = "cassandra"
@@ -30,6 +27,7 @@ LOG = "log"
 KEYSPACES = {INPUT: "assay_input", OUTPUT: "assay_output"}
 """The keyspaces of tables by their roles."""
 _LOG_FOLDER = "commitlog"
+FOLDERS = RoleFolders(NAME, {**KEYSPACES, LOG: _LOG_FOLDER})
 _NATIVE, _STORAGE = "cassandra.native.address", "cassandra.storage.address"
 CONTACTS = "cassandra.contact-points"
 KEYSPACE = "cassandra.assay.keyspace"
@@ -51,40 +49,16 @@ _SEGMENTS_BYTES = 128 << 20
 """Segments of the commit log of 32 MiB, of which some are open at once."""
 
 
-def folder(layout: Layout, role: str) -> Path:
-    """The folder of what a node keeps of a role. Raises BadInputError where it would need several."""
-    first, *others = layout.of(role)
-    if others:
-        raise BadInputError(
-            f"cassandra keeps what is of the role {role} in one directory, and the placement gives it "
-            f"{1 + len(others)}; name one medium for {role}", "placement", "media",
-        )  # fmt: skip
-    return first.path / NAME / (KEYSPACES.get(role) or _LOG_FOLDER)
-
-
-def hosts(node: NodeContext) -> tuple[str, ...]:
-    """All nodes with a daemon, by the names that they have on the network of this node's."""
-    workers = node.spec.workers
-    if not workers:
-        return (node.host,)
-    name = max((name for name in (MASTER, *workers) if node.host.startswith(name)), key=len)
-    return tuple(worker + node.host.removeprefix(name) for worker in workers)
-
-
 def tokens(number: int, nodes: int) -> list[int]:
     """The tokens of one of so many nodes: all divide the ring of Murmur3Partitioner evenly, and nodes take turns."""
     return [-(1 << 63) + ((turn * nodes + number) << 64) // (_TOKENS * nodes) for turn in range(_TOKENS)]
-
-
-def _port(properties: Mapping[str, str], name: str) -> int:
-    return int(properties[name].rpartition(":")[2])
 
 
 def _settings(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, Any]:
     """A node's configuration: where nothing is said as Cassandra has it, but for sizes, times and what ends a node."""
     storage, together = node.layout.neutral / NAME, hosts(node)
     number = together.index(node.host) if node.host in together else 0
-    seeds = ",".join(f"{host}:{_port(properties, _STORAGE)}" for host in together)
+    seeds = ",".join(f"{host}:{port(properties, _STORAGE)}" for host in together)
     periodic = properties.get(SYNC, PERIODIC) == PERIODIC
     return {
         "cluster_name": "assay",
@@ -99,10 +73,10 @@ def _settings(node: NodeContext, properties: Mapping[str, str]) -> Mapping[str, 
         "endpoint_snitch": "SimpleSnitch",
         "listen_address": node.host,
         "rpc_address": node.host,
-        "storage_port": _port(properties, _STORAGE),
-        "native_transport_port": _port(properties, _NATIVE),
+        "storage_port": port(properties, _STORAGE),
+        "native_transport_port": port(properties, _NATIVE),
         "data_file_directories": [str(storage / "data")],
-        "commitlog_directory": str(folder(node.layout, LOG)),
+        "commitlog_directory": str(FOLDERS.of(node.layout, LOG)),
         "saved_caches_directory": str(storage / "saved_caches"),
         "hints_directory": str(storage / "hints"),
         "cdc_raw_directory": str(storage / "cdc"),
@@ -169,7 +143,7 @@ def _classpath(node: NodeContext) -> Sequence[str]:
 
 
 def _arguments(node: NodeContext) -> Sequence[str]:
-    keyspaces = [f"{keyspace}={folder(node.layout, role)}" for role, keyspace in KEYSPACES.items()]
+    keyspaces = [f"{keyspace}={FOLDERS.of(node.layout, role)}" for role, keyspace in KEYSPACES.items()]
     return (str(node.layout.neutral / NAME), *keyspaces)
 
 
@@ -184,8 +158,8 @@ DAEMON = DaemonKind(
 
 def _properties(node: NodeContext) -> Mapping[str, str]:
     """Addresses with the ports that were free on the first node, which each has."""
-    addresses = {name: f"{node.host}:{_port(node.addresses, name)}" for name in (_NATIVE, _STORAGE)}
-    return {**addresses, CONTACTS: ",".join(f"{host}:{_port(node.addresses, _NATIVE)}" for host in hosts(node))}
+    addresses = {name: f"{node.host}:{port(node.addresses, name)}" for name in (_NATIVE, _STORAGE)}
+    return {**addresses, CONTACTS: ",".join(f"{host}:{port(node.addresses, _NATIVE)}" for host in hosts(node))}
 
 
 def check(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
@@ -201,14 +175,6 @@ def check(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[
             f"{COPIES} is {properties[COPIES]}, and {nodes} {'node has' if nodes == 1 else 'nodes have'} a daemon of "
             f"cassandra; ask for {nodes} at most, or for more nodes", COPIES, "replication",
         )  # fmt: skip
-
-
-def _not_there_yet(_options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
-    """Raises BadInputError: nothing says yet where a Cassandra of the user's is."""
-    raise BadInputError(
-        f"cassandra runs on clusters that Assay starts, not yet on that of {site.conf_dir}; leave conf_dir out, or "
-        "name another store", "store",
-    )  # fmt: skip
 
 
 class CassandraTables(RowTables):
@@ -228,7 +194,7 @@ SERVICE = Service(
     programs=Programs("cassandra-all-*.jar"),
     job_jars=("lib/jobs/*.jar",),
     client=_client,
-    discovery=Discovery(_not_there_yet),
+    discovery=started_only(NAME),
     daemons=(DAEMON,),
     roles=(Role(LOG, "the commit logs of Cassandra's nodes", follows=OUTPUT),),
     check=check,
@@ -253,30 +219,6 @@ SERVICE = Service(
 SERVICES.add(NAME, SERVICE, place=9)
 
 
-class CassandraPlacer(Placer):
-    """See `model.store.Placer`; what a role's keyspace or log has lies in a folder of its own on each node."""
-
-    def __init__(self, files: HdfsPlacer, layout: Layout) -> None:
-        self._files, self._layout = files, layout
-        self.own_paths = {LOG: f"/{_LOG_FOLDER}"}
-        self.output_properties = {KEYSPACE: KEYSPACES[OUTPUT]}
-
-    def prepare(self, base: str, input_path: str) -> None:
-        """Place what jobs keep in files beside tables."""
-        self._files.prepare(base, input_path)
-
-    def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
-        """Bytes of the files of the role's keyspace, or of the logs, on each medium."""
-        by_medium: dict[str, int] = {}
-        for directory in self._layout.of(role):
-            if size := bytes_below(directory.path / NAME / (KEYSPACES.get(role) or _LOG_FOLDER)):
-                by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
-        total = sum(by_medium.values())
-        return Landed(
-            role=role, when=when, bytes=total, shares={medium: size / total for medium, size in by_medium.items()}
-        )
-
-
 def promise(properties: Mapping[str, str], nodes: int) -> Promise:
     """Return that of flushed tables: each node that is to have a line has synced it."""
     return Promise(copies=min(int(properties.get(COPIES, "1")), nodes), reach="drives")
@@ -299,9 +241,9 @@ def least_rooms(properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom
     return (*HDFS.least_rooms(properties, nodes), LeastRoom(frozenset({LOG}), _SEGMENTS_BYTES, why))
 
 
-def _placer(cluster: RunningCluster, layout: Layout) -> CassandraPlacer:
+def _placer(cluster: RunningCluster, layout: Layout) -> FolderPlacer:
     files = HdfsPlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout))
-    return CassandraPlacer(files, layout)
+    return FolderPlacer(files, layout, FOLDERS, {KEYSPACE: KEYSPACES[OUTPUT]}, {LOG: f"/{_LOG_FOLDER}"})
 
 
 STORES.add(

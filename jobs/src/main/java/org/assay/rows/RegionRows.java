@@ -96,6 +96,26 @@ public final class RegionRows {
     return cutter.finish();
   }
 
+  /** Shares whole regions among about as many parts, of which each has one at least. */
+  static List<List<Range>> together(List<RegionRows> regions, long partBytes) {
+    long bytes = regions.stream().mapToLong(RegionRows::bytes).sum();
+    long wanted = parts(regions.size(), bytes, partBytes);
+    List<List<Range>> parts = new ArrayList<>();
+    List<Range> part = new ArrayList<>();
+    long passed = 0;
+    for (int number = 0; number < regions.size(); number++) {
+      RegionRows region = regions.get(number);
+      part.add(new Range(number, region.start, region.stop, region.rows(), region.bytes()));
+      long before = passed;
+      passed += region.bytes();
+      if (passed * wanted / bytes > before * wanted / bytes) {
+        parts.add(part);
+        part = new ArrayList<>();
+      }
+    }
+    return parts;
+  }
+
   /** Goes through regions in order, and begins a part wherever one has its share. */
   private static final class Cutter {
     private final List<List<Range>> parts = new ArrayList<>();

@@ -23,8 +23,8 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * dfs.blocksize}, and {@code mapreduce.input.fileinputformat.split.minsize} and {@code .maxsize}):
  * a part of a region, or regions that lie on one host as far as a table divides so. Of a table's
  * lines it gets the columns that the job says that it reads, or all. Where the job says which lines
- * it reads, servers give it these alone, in at most as many tasks as the table has regions; files
- * that are read without servers have all lines. The key is the offset of a line in a file, or the
+ * it reads, servers give it these alone, by default in at most as many tasks as the table has
+ * regions; files that are read without servers have all lines. The key is the offset of a line in a file, or the
  * number of a row in its split.
  */
 public abstract class RowInputFormat extends InputFormat<LongWritable, Text> {
@@ -76,10 +76,14 @@ public abstract class RowInputFormat extends InputFormat<LongWritable, Text> {
     List<RegionRows> rows = tables.count(table, places);
     if (AskedLines.areSaid(tables.conf()) && tables.getsRows()) {
       LinePlaces lines = LinePlaces.of(table, rows, tables.insteadOfLookup());
-      return new AskedLines(tables.conf()).splits(table, lines, rest, places.size());
+      return new AskedLines(tables.conf()).splits(table, lines, rest, tables.lookups(places.size()));
     }
     List<InputSplit> splits = new ArrayList<>();
-    for (List<RegionRows.Range> ranges : RegionRows.cut(rows, splitBytes)) {
+    List<List<RegionRows.Range>> cut =
+        tables.readsWhole()
+            ? RegionRows.together(rows, splitBytes)
+            : RegionRows.cut(rows, splitBytes);
+    for (List<RegionRows.Range> ranges : cut) {
       List<RowSplit.Part> parts = new ArrayList<>();
       long rowsOfPart = 0;
       long bytes = 0;

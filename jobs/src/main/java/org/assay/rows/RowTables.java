@@ -123,6 +123,16 @@ public abstract class RowTables<R extends Region> implements RowSource, Closeabl
     return true;
   }
 
+  /** Whether a region is never divided among tasks. */
+  protected boolean readsWhole() {
+    return false;
+  }
+
+  /** How many tasks get the rows that a job asks for at most, of a table with so many regions. */
+  protected int lookups(int regions) {
+    return regions;
+  }
+
   /** What to do instead where lines can't be looked up, to go on a sentence; empty if nothing. */
   protected String insteadOfLookup() {
     return "";

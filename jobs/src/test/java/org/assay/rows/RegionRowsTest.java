@@ -73,6 +73,26 @@ class RegionRowsTest {
   }
 
   @Test
+  void wholeRegionsAreInAboutAsManyPartsAsThereAreBlocks() {
+    for (int count : new int[] {1, 3, 8, 40}) {
+      long[][] rows = new long[count][1];
+      for (int region = 0; region < count; region++) {
+        rows[region][0] = 60_000 / count + region;
+      }
+      List<RegionRows> regions = regions(rows, 10);
+      List<List<RegionRows.Range>> parts = RegionRows.together(regions, 100_000);
+      assertWhole(regions, parts);
+      assertEquals(Math.min(count, 6), parts.size());
+      for (List<RegionRows.Range> part : parts) {
+        for (RegionRows.Range range : part) {
+          assertEquals(rows[range.region][0], range.rows);
+        }
+      }
+    }
+    assertEquals(List.of(), RegionRows.together(List.of(), 100));
+  }
+
+  @Test
   void aLittleMoreThanABlockIsOnePart() {
     List<RegionRows> regions = regions(new long[][] {{55}, {54}}, 1);
     assertEquals(1, RegionRows.cut(regions, 100).size());

@@ -1,0 +1,11 @@
+package org.assay.documents;
+
+import org.assay.rows.RowOutputFormat;
+
+/** See {@link RowOutputFormat}: tables are those of documents. */
+public final class LinesOutputFormat<K, V> extends RowOutputFormat<K, V> {
+  /** As Hadoop makes it. */
+  public LinesOutputFormat() {
+    super(DocumentStore.INSTANCE);
+  }
+}
