@@ -45,8 +45,8 @@ NOT_MONGODB = doubt_kind(
     "trial",
     when="a trial keeps its data in the store `documents`",
     why=(
-        "the server is FerretDB on SQLite, which speaks MongoDB's protocol: times and bytes tell what a job needs of it, "
-        "and say nothing about MongoDB"
+        "the server is FerretDB on SQLite, which speaks MongoDB's protocol: times and bytes tell what a job needs of "
+        "that server, and say nothing about MongoDB"
     ),
     cure="read the store's name as FerretDB on SQLite, and ask nothing about MongoDB of these numbers",
     severity=15,
