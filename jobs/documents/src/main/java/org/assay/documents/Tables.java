@@ -34,7 +34,7 @@ final class Tables extends RowTables<Tables.Collected> {
   static final int LINES = 8192;
 
   /** So many rows are looked up one by one rather than by a scan of their collection. */
-  private static final int FEW_ROWS = 256;
+  private static final int FEW_ROWS = 512;
 
   private static final int ANSWER_DOCUMENTS = 1000;
 
