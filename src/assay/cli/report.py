@@ -254,8 +254,8 @@ def json_lines(run: RunData, analysis: RunAnalysis) -> Iterator[str]:
         if (section_json := section.json())
     )
     yield "],"
-    for name, documents in figures.items():
-        by_trial = ",\n".join(documents)
+    for name, texts in figures.items():
+        by_trial = ",\n".join(texts)
         yield f"{json.dumps(name)}: {{{by_trial}}},"
     yield f'"left_out": {json.dumps(left_out)}{worked_out}{predictions}{sections}}}'
 
