@@ -59,8 +59,12 @@ def test_the_intermediate_data_of_each_job_lie_where_its_workload_says(place, en
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a tmpfs of a size")
 def test_reducers_of_tez_that_overflow_find_what_maps_of_their_node_left_in_the_tier(place):
-    """The tier has room for another task until all maps have written, and each task has a container of its own."""
-    small = EXPERIMENT.replace("ssd: memory", "ssd: {kind: memory, size: 64MiB}").replace("bytes: 0", "bytes: 45000000")
+    """The tier has room for another task until all maps have written, and each task has a container of its own.
+
+    Tez asks for as much room for an output as its sort buffer has.
+    """
+    small = EXPERIMENT.replace("ssd: memory", "ssd: {kind: memory, size: 64MiB}")
+    small = small.replace("task.bytes: 0", "task.bytes: 45000000\n  mapreduce.task.io.sort.mb: 5")
     more = "engine: tez\ntez: {tez.am.container.reuse.enabled: false}\n"
     place.assay("run", place.experiment(f"{small}{more}"), "--out", "run")
     (record,) = place.records("run")
