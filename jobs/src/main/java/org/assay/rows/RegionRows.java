@@ -96,22 +96,23 @@ public final class RegionRows {
     return cutter.finish();
   }
 
-  /** Shares whole regions among about as many parts, of which each has one at least. */
+  /** As {@code cut}, but no region is divided: each is in the part that has its middle. */
   static List<List<Range>> together(List<RegionRows> regions, long partBytes) {
     long bytes = regions.stream().mapToLong(RegionRows::bytes).sum();
     long wanted = parts(regions.size(), bytes, partBytes);
     List<List<Range>> parts = new ArrayList<>();
-    List<Range> part = new ArrayList<>();
+    long last = -1;
     long passed = 0;
     for (int number = 0; number < regions.size(); number++) {
       RegionRows region = regions.get(number);
-      part.add(new Range(number, region.start, region.stop, region.rows(), region.bytes()));
-      long before = passed;
-      passed += region.bytes();
-      if (passed * wanted / bytes > before * wanted / bytes) {
-        parts.add(part);
-        part = new ArrayList<>();
+      long part = (2 * passed + region.bytes()) * wanted / Math.max(1, 2 * bytes);
+      if (part != last) {
+        parts.add(new ArrayList<>());
       }
+      Range range = new Range(number, region.start, region.stop, region.rows(), region.bytes());
+      parts.get(parts.size() - 1).add(range);
+      passed += region.bytes();
+      last = part;
     }
     return parts;
   }

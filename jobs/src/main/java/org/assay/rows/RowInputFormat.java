@@ -24,8 +24,8 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * a part of a region, or regions that lie on one host as far as a table divides so. Of a table's
  * lines it gets the columns that the job says that it reads, or all. Where the job says which lines
  * it reads, servers give it these alone, by default in at most as many tasks as the table has
- * regions; files that are read without servers have all lines. The key is the offset of a line in a file, or the
- * number of a row in its split.
+ * regions; files that are read without servers have all lines. The key is the offset of a line in a
+ * file, or the number of a row in its split.
  */
 public abstract class RowInputFormat extends InputFormat<LongWritable, Text> {
   private static final long BLOCK_BYTES = 128L << 20;
@@ -76,7 +76,8 @@ public abstract class RowInputFormat extends InputFormat<LongWritable, Text> {
     List<RegionRows> rows = tables.count(table, places);
     if (AskedLines.areSaid(tables.conf()) && tables.getsRows()) {
       LinePlaces lines = LinePlaces.of(table, rows, tables.insteadOfLookup());
-      return new AskedLines(tables.conf()).splits(table, lines, rest, tables.lookups(places.size()));
+      return new AskedLines(tables.conf())
+          .splits(table, lines, rest, tables.lookups(places.size()));
     }
     List<InputSplit> splits = new ArrayList<>();
     List<List<RegionRows.Range>> cut =

@@ -77,7 +77,7 @@ class RegionRowsTest {
     for (int count : new int[] {1, 3, 8, 40}) {
       long[][] rows = new long[count][1];
       for (int region = 0; region < count; region++) {
-        rows[region][0] = 60_000 / count + region;
+        rows[region][0] = 60_000L / count + region;
       }
       List<RegionRows> regions = regions(rows, 10);
       List<List<RegionRows.Range>> parts = RegionRows.together(regions, 100_000);
