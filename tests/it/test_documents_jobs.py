@@ -7,6 +7,7 @@ import pytest
 from assay.model.doubt import Outcome
 from assay.model.registry import STORES
 from assay.store.documents import DocumentTables
+from tests.it.driving import AS_ROOT
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 KIND = STORES["documents"]
@@ -18,15 +19,18 @@ media: {{disk: {{kind: directory, path: {disk}}}, other: {{kind: directory, path
 placement: {{input: disk, intermediate: disk, output: other}}
 store: documents
 settings: small
+cluster: {{nodes: {nodes}}}
 hadoop: {{{hadoop}}}
 documents: {{{documents}}}
 """
 
 
-def experiment(place, workload, hadoop="", documents=""):
+def experiment(place, workload, hadoop="", documents="", nodes=1):
     other = place.home / "other"
     other.mkdir(exist_ok=True)
-    return EXPERIMENT.format(workload=workload, disk=place.disk, other=other, hadoop=hadoop, documents=documents)
+    return EXPERIMENT.format(
+        workload=workload, disk=place.disk, other=other, hadoop=hadoop, documents=documents, nodes=nodes
+    )
 
 
 def run(place, workload, **properties):
@@ -53,6 +57,18 @@ def test_a_lookup_gets_the_asked_rows_alone(place, asked, rows):
 def test_a_job_reads_a_table_in_whole_collections_of_about_a_block(place):
     record = run(place, "{name: sort-lines, options: {size: 5MB, files: 2}}", hadoop="dfs.blocksize: 1m")
     assert record.jobs[0].stages[0].tasks > 1
+
+
+@AS_ROOT
+def test_servers_of_two_nodes_share_a_table_evenly(place):
+    record = run(place, "{name: word-frequency, options: {size: 4MB, files: 2}}", nodes=2)
+    worked = {
+        amount.node: amount.value
+        for amount in record.amounts
+        if (amount.part, amount.probe, amount.subject, amount.series) == ("run", "processes", "documents", "user_s")
+    }
+    assert worked.keys() == {"worker-1", "worker-2"}
+    assert min(worked.values()) > max(worked.values()) / 3
 
 
 class ForgetfulTables(DocumentTables):
