@@ -1,4 +1,5 @@
-"""Writes the picture of a page that README shows: of the kept quickstart, with the words of its answer inside.
+"""Writes the pictures of pages that README shows, with the words of their answers inside: of the kept quickstart, and of
+advice on the shipped example.
 
 From the checkout, with Chromium: `PYTHONPATH=.:src:extras .assay/venv/bin/python docs/make_picture.py`.
 """
@@ -9,10 +10,11 @@ import zlib
 from pathlib import Path
 
 from docs.kept_runs import REPORT, ROOT, decision_lines, output_of, unpacked
+from docs.make_results import DECIDING, advise_headline
 
 from assay.cli.report import browser_command, find_browser
 
-PICTURE = ROOT / "docs" / "report-page.png"
+PICTURE, PICTURE_OF_ADVICE = ROOT / "docs" / "report-page.png", ROOT / "docs" / "advice-page.png"
 SIZE = "1120,780"
 _HEAD_BYTES = 33
 """A PNG's signature and its first chunk, which has to be the header."""
@@ -31,14 +33,23 @@ def with_words(picture: bytes, words: str) -> bytes:
     return picture[:_HEAD_BYTES] + chunk + picture[_HEAD_BYTES:]
 
 
-def main() -> None:
-    """Show the page in a browser, and keep what its window shows."""
-    with unpacked("quickstart") as run, tempfile.TemporaryDirectory() as folder:
-        output_of(run.parents[1], "80", *REPORT, "runs/quickstart")
+def shown(page: Path, words: list[str]) -> bytes:
+    """The picture of what a browser's window shows of a page."""
+    with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.png"
-        options = [f"--window-size={SIZE}", "--hide-scrollbars", f"--screenshot={file}", (run / "report.html").as_uri()]
+        options = [f"--window-size={SIZE}", "--hide-scrollbars", f"--screenshot={file}", page.as_uri()]
         subprocess.run([*browser_command(find_browser(), Path(folder) / "profile"), *options], check=True)
-        PICTURE.write_bytes(with_words(file.read_bytes(), "\n".join(decision_lines("quickstart"))))
+        return with_words(file.read_bytes(), "\n".join(words))
+
+
+def main() -> None:
+    """Show the pages in a browser, and keep what its window shows."""
+    with unpacked("quickstart") as run:
+        output_of(run.parents[1], "80", *REPORT, "runs/quickstart")
+        PICTURE.write_bytes(shown(run / "report.html", decision_lines("quickstart")))
+    with tempfile.TemporaryDirectory() as folder:
+        output_of(Path(folder), "110", "-m", "assay", "advise", *DECIDING, "--html", "advice.html")
+        PICTURE_OF_ADVICE.write_bytes(shown(Path(folder, "advice.html"), advise_headline()))
 
 
 if __name__ == "__main__":

@@ -389,7 +389,7 @@ def compare_histories_example() -> str:
 def compare_histories_example_head() -> str:
     """What the tutorial's `assay compare-histories --example` prints beside advice, but for most of the controls."""
     with tempfile.TemporaryDirectory() as folder:
-        advice = output_of(Path(folder), "110", "-m", "assay", "advise", *_DECIDING, "--json")
+        advice = output_of(Path(folder), "110", "-m", "assay", "advise", *DECIDING, "--json")
         Path(folder, "advice.json").write_text("\n".join(advice), encoding="utf-8")
         words = ("--role", "intermediate", "--advised", "advice.json", "--done", "directed-jobs-on-ssd")
         lines = output_of(Path(folder), "110", "-m", "assay", "compare-histories", "--example", *words, TZ="UTC")
@@ -488,16 +488,22 @@ def triage_example_head() -> str:
     return _listing([*lines[: last + 1], "  ..."])
 
 
-_DECIDING = ("--example", "--ssd-price", "500", "--node-price", "11000", "--small-ssd", "400GB")
+DECIDING = ("--example", "--ssd-price", "500", "--node-price", "11000", "--small-ssd", "400GB")
 """The tutorial's options of `assay advise`."""
 
 
 def advise_example_head() -> str:
     """What the tutorial's `assay advise` prints, to the end of its table."""
     with tempfile.TemporaryDirectory() as folder:
-        lines = output_of(Path(folder), "110", "-m", "assay", "advise", *_DECIDING)
+        lines = output_of(Path(folder), "110", "-m", "assay", "advise", *DECIDING)
     last = max(place for place, line in enumerate(lines) if line.startswith("  1 more node"))
     return _listing([*lines[: last + 1], "..."])
+
+
+def advise_headline() -> list[str]:
+    """What it says first: the decision."""
+    _, *lines = advise_example_head().splitlines()
+    return lines[: lines.index("")]
 
 
 def advise_example() -> str:

@@ -8,10 +8,11 @@ import pytest
 from benchmarks.prediction import error_95, ranges_seen
 from benchmarks.triage_truth import cases_of
 from docs.kept_runs import RESULTS, ROOT, decision_lines, doubts_line, keep, unpacked
-from docs.make_picture import PICTURE, shown_words
+from docs.make_picture import PICTURE, PICTURE_OF_ADVICE, shown_words
 from docs.make_predictions import kept_cases, known_cases
 from docs.make_results import (
     RESULT_TEXTS,
+    advise_headline,
     against_k1,
     by_memory,
     charts,
@@ -45,6 +46,7 @@ def test_charts_show_what_the_records_say():
 
 def test_the_picture_shows_the_answer_that_is_printed():
     assert shown_words(PICTURE.read_bytes()) == "\n".join(decision_lines("quickstart")), "run docs/make_picture.py"
+    assert shown_words(PICTURE_OF_ADVICE.read_bytes()) == "\n".join(advise_headline()), "run docs/make_picture.py"
 
 
 def test_every_result_is_quoted():
