@@ -1,5 +1,4 @@
-"""Writes the pictures of pages that README shows, with the words of their answers inside: of the kept quickstart, and of
-advice on the shipped example.
+"""Writes the pictures that README shows, of the kept quickstart and of advice on the example, with their words inside.
 
 From the checkout, with Chromium: `PYTHONPATH=.:src:extras .assay/venv/bin/python docs/make_picture.py`.
 """
