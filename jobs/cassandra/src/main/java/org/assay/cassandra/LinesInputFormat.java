@@ -6,6 +6,6 @@ import org.assay.rows.RowInputFormat;
 public final class LinesInputFormat extends RowInputFormat {
   /** As Hadoop makes it. */
   public LinesInputFormat() {
-    super(CassandraStore.INSTANCE);
+    super(Tables.STORE);
   }
 }

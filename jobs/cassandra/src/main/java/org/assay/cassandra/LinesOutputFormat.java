@@ -6,6 +6,6 @@ import org.assay.rows.RowOutputFormat;
 public final class LinesOutputFormat<K, V> extends RowOutputFormat<K, V> {
   /** As Hadoop makes it. */
   public LinesOutputFormat() {
-    super(CassandraStore.INSTANCE);
+    super(Tables.STORE);
   }
 }

@@ -6,6 +6,6 @@ import org.assay.rows.RowFileSystem;
 public final class TableFileSystem extends RowFileSystem<Tables.Written> {
   /** As Hadoop makes it. */
   public TableFileSystem() {
-    super(CassandraStore.INSTANCE);
+    super(Tables.STORE);
   }
 }

@@ -22,15 +22,19 @@ import org.apache.hadoop.mapreduce.InputSplit;
 import org.assay.rows.AskedLines;
 import org.assay.rows.LinePlaces;
 import org.assay.rows.LineWriter;
+import org.assay.rows.OneClusterStore;
 import org.assay.rows.Region;
 import org.assay.rows.RegionRows;
 import org.assay.rows.RowKeys;
 import org.assay.rows.RowSplit;
+import org.assay.rows.RowStore;
 import org.assay.rows.RowTables;
 import org.assay.rows.Rows;
 
 /** A connection to the tables of lines. Columns are never apart: Cassandra reads rows whole. */
 final class Tables extends RowTables<Tables.Written> {
+  static final RowStore<Written> STORE = new OneClusterStore<>("cassandra", Tables::new);
+
   /** The property with the keyspace of new tables. */
   static final String KEYSPACE = "cassandra.assay.keyspace";
 

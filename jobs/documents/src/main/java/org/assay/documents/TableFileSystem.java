@@ -6,6 +6,6 @@ import org.assay.rows.RowFileSystem;
 public final class TableFileSystem extends RowFileSystem<Tables.Collected> {
   /** As Hadoop makes it. */
   public TableFileSystem() {
-    super(DocumentStore.INSTANCE);
+    super(Tables.STORE);
   }
 }

@@ -14,9 +14,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.util.StringUtils;
 import org.assay.rows.LineWriter;
+import org.assay.rows.OneClusterStore;
 import org.assay.rows.Region;
 import org.assay.rows.RegionRows;
 import org.assay.rows.RowKeys;
+import org.assay.rows.RowStore;
 import org.assay.rows.RowTables;
 import org.assay.rows.Rows;
 import org.bson.Document;
@@ -24,6 +26,8 @@ import org.bson.types.Binary;
 
 /** A connection to the tables of lines. Columns are never apart: documents are read whole. */
 final class Tables extends RowTables<Tables.Collected> {
+  static final RowStore<Collected> STORE = new OneClusterStore<>("documents", Tables::new);
+
   /** The property with the database of new tables. */
   static final String DATABASE = "documents.assay.database";
 
