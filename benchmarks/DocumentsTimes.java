@@ -72,7 +72,7 @@ public final class DocumentsTimes {
       ways.add(
           () -> {
             StoreTimes.Read read = new StoreTimes.Read();
-            database.getCollection(name).find().batchSize(1000).forEach(one -> take(read, one));
+            database.getCollection(name).find().batchSize(1000).forEach(line -> take(read, line));
             return read;
           });
     }

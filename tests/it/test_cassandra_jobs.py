@@ -1,12 +1,11 @@
 """Proves that a lookup gets the asked rows of a table in Cassandra alone, and that jobs read and write such tables."""
 
-import subprocess
-
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.registry import STORES
 from assay.store.cassandra import CassandraTables
+from tests.it.forgetful import Forgetful
 
 pytestmark = pytest.mark.it
 KIND = STORES["cassandra"]
@@ -53,25 +52,13 @@ def test_a_job_reads_a_table_in_equal_ranges_of_about_a_block(place):
     assert record.jobs[0].stages[0].tasks == 5
 
 
-class ForgetfulTables(CassandraTables):
-    """Somebody removes a table when all has been put, and leaves a single line in its place."""
-
-    def _write(self, path, pieces):
-        super()._write(path, pieces)
-        table = self.location(path.rpartition("/")[0])
-        for arguments in (("-rm", "-r", "-skipTrash", table), ("-put", "-d", "-", f"{table}/left")):
-            command = [str(self._hadoop), "fs", *arguments]
-            subprocess.run(command, env=self._environment, input=b"left\n", check=True, capture_output=True)
-
-
-def forgetful(cluster):
-    whole = KIND.open(cluster)
-    return ForgetfulTables(whole._hadoop, whole._environment)
+class ForgetfulTables(Forgetful, CassandraTables):
+    """See `tests.it.forgetful`."""
 
 
 @pytest.mark.long
 def test_rows_that_are_lost_behind_cassandras_back_fail_the_trial_twice(place, monkeypatch):
-    monkeypatch.setitem(STORES._read(), "cassandra", KIND._replace(open=forgetful))
+    monkeypatch.setitem(STORES._read(), "cassandra", KIND._replace(open=ForgetfulTables.on))
     workload = "{name: word-frequency, options: {size: 1MB, files: 2}}"
     experiment = place.experiment(EXPERIMENT.format(workload=workload, media=place.media, hadoop="", cassandra=""))
     record = place.run_in_this_process(experiment, "forgotten")

@@ -1,13 +1,12 @@
 """Proves that a lookup gets the asked documents alone, and that jobs read and write documents of a real FerretDB."""
 
-import subprocess
-
 import pytest
 
 from assay.model.doubt import Outcome
 from assay.model.registry import STORES
 from assay.store.documents import DocumentTables
 from tests.it.driving import AS_ROOT
+from tests.it.forgetful import Forgetful
 
 pytestmark = [pytest.mark.it, pytest.mark.long]
 KIND = STORES["documents"]
@@ -71,24 +70,12 @@ def test_servers_of_two_nodes_share_a_table_evenly(place):
     assert min(worked.values()) > max(worked.values()) / 3
 
 
-class ForgetfulTables(DocumentTables):
-    """Somebody removes a table when all has been put, and leaves a single line in its place."""
-
-    def _write(self, path, pieces):
-        super()._write(path, pieces)
-        table = self.location(path.rpartition("/")[0])
-        for arguments in (("-rm", "-r", "-skipTrash", table), ("-put", "-d", "-", f"{table}/left")):
-            command = [str(self._hadoop), "fs", *arguments]
-            subprocess.run(command, env=self._environment, input=b"left\n", check=True, capture_output=True)
-
-
-def forgetful(cluster):
-    whole = KIND.open(cluster)
-    return ForgetfulTables(whole._hadoop, whole._environment)
+class ForgetfulTables(Forgetful, DocumentTables):
+    """See `tests.it.forgetful`."""
 
 
 def test_rows_that_are_lost_behind_the_servers_back_fail_the_trial_twice(place, monkeypatch):
-    monkeypatch.setitem(STORES._read(), "documents", KIND._replace(open=forgetful))
+    monkeypatch.setitem(STORES._read(), "documents", KIND._replace(open=ForgetfulTables.on))
     workload = "{name: word-frequency, options: {size: 1MB, files: 2}}"
     record = place.run_in_this_process(place.experiment(experiment(place, workload)), "forgotten")
     assert record.outcome is Outcome.FAIL, record.error

@@ -14,7 +14,7 @@ from assay.model.layout import INPUT, OUTPUT, Layout, Role
 from assay.model.naming import nearest
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
-from assay.model.running_cluster import RunningCluster, with_classpath
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service
 from assay.model.store import TABLES, LeastRoom, StoreKind
 from assay.model.value_bounds import ValueBounds
@@ -183,17 +183,12 @@ class CassandraTables(RowTables):
     scheme = NAME
 
 
-def _client(cluster: RunningCluster) -> CassandraTables:
-    environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
-    return CassandraTables(cluster.hadoop, environment, cluster.took, cluster.failure)
-
-
 SERVICE = Service(
     NAME,
     needs=(HDFS_SERVICE.name,),
     programs=Programs("cassandra-all-*.jar"),
     job_jars=("lib/jobs/*.jar",),
-    client=_client,
+    client=CassandraTables.on,
     discovery=started_only(NAME),
     daemons=(DAEMON,),
     roles=(Role(LOG, "the commit logs of Cassandra's nodes", follows=OUTPUT),),

@@ -15,7 +15,7 @@ from assay.model.layout import INPUT, OUTPUT, Layout
 from assay.model.naming import nearest
 from assay.model.record import Promise
 from assay.model.registry import SERVICES, STORES
-from assay.model.running_cluster import RunningCluster, with_classpath
+from assay.model.running_cluster import RunningCluster
 from assay.model.service import Costs, DaemonKind, NodeContext, Programs, Service
 from assay.model.store import TABLES, StoreKind
 from assay.model.value_bounds import ValueBounds
@@ -90,17 +90,12 @@ class DocumentTables(RowTables):
         return (NOT_MONGODB.doubt("data were kept by FerretDB on SQLite, by MongoDB's protocol"),)
 
 
-def _client(cluster: RunningCluster) -> DocumentTables:
-    environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
-    return DocumentTables(cluster.hadoop, environment, cluster.took, cluster.failure)
-
-
 SERVICE = Service(
     NAME,
     needs=(HDFS_SERVICE.name,),
     programs=Programs("ferretdb-*"),
     job_jars=("lib/jobs/*.jar",),
-    client=_client,
+    client=DocumentTables.on,
     discovery=started_only(NAME),
     daemons=(DAEMON,),
     check=check,

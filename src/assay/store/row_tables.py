@@ -14,12 +14,12 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
-from typing import IO, BinaryIO, ClassVar, cast
+from typing import IO, BinaryIO, ClassVar, Self, cast
 
 from assay.host.processes import last_telling
 from assay.model.errors import AssayError
 from assay.model.fault import Kept
-from assay.model.running_cluster import counting_bytes, unnoticed
+from assay.model.running_cluster import RunningCluster, counting_bytes, unnoticed, with_classpath
 from assay.model.store import Store, below
 from assay.store.hadoop_fs import PIECE_BYTES, SILENT, HadoopFs, watched
 
@@ -79,6 +79,12 @@ class RowTables(Store):
     streams = True
     scheme: ClassVar[str]
     used: ClassVar[str] = ""
+
+    @classmethod
+    def on(cls, cluster: RunningCluster) -> Self:
+        """The tables of a cluster, whose jars Hadoop's client gets."""
+        environment = with_classpath(cluster.environment, list(map(str, cluster.job_jars)))
+        return cls(cluster.hadoop, environment, cluster.took, cluster.failure)
 
     def __init__(
         self, hadoop: Path, environment: Mapping[str, str],
