@@ -7,19 +7,14 @@ import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.data.ByteUtils;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.assay.cassandra.LinesInputFormat;
 import org.assay.rows.RowKeys;
 
@@ -32,7 +27,6 @@ import org.assay.rows.RowKeys;
  */
 public final class CassandraTimes {
   private static final int RANGES_OF_THREAD = 8;
-  private static final long SPLIT_BYTES = 16L << 20;
 
   /** Gets of a thread that are on their way at once, as many as a task of a job asks for. */
   private static final int GETS = 500;
@@ -43,22 +37,12 @@ public final class CassandraTimes {
   private CassandraTimes() {}
 
   public static void main(String[] args) throws Exception {
-    Path path = new Path(args[1]);
-    int threads = Integer.parseInt(args[3]);
-    java.nio.file.Path asked = java.nio.file.Path.of(args[4]);
-    List<Long> rows = new ArrayList<>();
-    Files.readAllLines(asked).forEach(line -> rows.add(Long.valueOf(line)));
-    Configuration scan = new Configuration();
-    scan.setLong(FileInputFormat.SPLIT_MAXSIZE, SPLIT_BYTES);
-    Configuration lookup = new Configuration();
-    lookup.set("assay.input.rows", asked.toUri().toString());
-    lookup.setInt("cassandra.assay.ranges", threads);
-    Map<String, StoreTimes.Way> ways = new LinkedHashMap<>();
-    ways.put("driver scan", () -> byDriver(scan, threads, open -> ranges(open, threads)));
-    ways.put("scan", () -> StoreTimes.byFormat(new LinesInputFormat(), scan, path, threads));
-    ways.put("driver lookup", () -> byDriver(lookup, threads, open -> gets(open, rows, threads)));
-    ways.put("lookup", () -> StoreTimes.byFormat(new LinesInputFormat(), lookup, path, threads));
-    StoreTimes.inTurn(ways, Integer.parseInt(args[2]));
+    StoreTimes.besideDriver(
+        args,
+        new LinesInputFormat(),
+        "cassandra.assay.ranges",
+        (conf, rows, threads) -> byDriver(conf, threads, open -> ranges(open, threads)),
+        (conf, rows, threads) -> byDriver(conf, threads, open -> gets(open, rows, threads)));
   }
 
   /** By the driver, which connects first, as the format does. */
@@ -120,9 +104,7 @@ public final class CassandraTimes {
     PreparedStatement single =
         session.prepare("SELECT line FROM " + table + " WHERE key = ? AND number = ?");
     List<StoreTimes.Way> ways = new ArrayList<>();
-    for (int thread = 0; thread < threads; thread++) {
-      List<Long> share =
-          rows.subList(rows.size() * thread / threads, rows.size() * (thread + 1) / threads);
+    for (List<Long> share : StoreTimes.shares(rows, threads)) {
       ways.add(() -> gets(session, single, writer, share));
     }
     return ways;

@@ -2,15 +2,10 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
-import java.nio.file.Files;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.util.StringUtils;
 import org.assay.documents.LinesInputFormat;
 import org.assay.rows.RowKeys;
@@ -26,30 +21,18 @@ import org.bson.types.Binary;
  * {@code ASKED} is a local file with the numbers of the lines to look up.
  */
 public final class DocumentsTimes {
-  private static final long SPLIT_BYTES = 16L << 20;
-
   /** How many lines are one collection. */
   private static final int LINES = 8192;
 
   private DocumentsTimes() {}
 
   public static void main(String[] args) throws Exception {
-    Path path = new Path(args[1]);
-    int threads = Integer.parseInt(args[3]);
-    java.nio.file.Path asked = java.nio.file.Path.of(args[4]);
-    List<Long> rows = new ArrayList<>();
-    Files.readAllLines(asked).forEach(line -> rows.add(Long.valueOf(line)));
-    Configuration scan = new Configuration();
-    scan.setLong(FileInputFormat.SPLIT_MAXSIZE, SPLIT_BYTES);
-    Configuration lookup = new Configuration();
-    lookup.set("assay.input.rows", asked.toUri().toString());
-    lookup.setInt("documents.assay.tasks", threads);
-    Map<String, StoreTimes.Way> ways = new LinkedHashMap<>();
-    ways.put("driver scan", () -> byDriver(scan, threads, DocumentsTimes::collections));
-    ways.put("scan", () -> StoreTimes.byFormat(new LinesInputFormat(), scan, path, threads));
-    ways.put("driver lookup", () -> byDriver(lookup, threads, open -> gets(open, rows, threads)));
-    ways.put("lookup", () -> StoreTimes.byFormat(new LinesInputFormat(), lookup, path, threads));
-    StoreTimes.inTurn(ways, Integer.parseInt(args[2]));
+    StoreTimes.besideDriver(
+        args,
+        new LinesInputFormat(),
+        "documents.assay.tasks",
+        (conf, rows, threads) -> byDriver(conf, threads, DocumentsTimes::collections),
+        (conf, rows, threads) -> byDriver(conf, threads, open -> gets(open, rows, threads)));
   }
 
   /** By the driver, which connects first, as the format does. */
@@ -86,9 +69,7 @@ public final class DocumentsTimes {
     String[] names = begin.split("/");
     byte[] writer = StringUtils.hexStringToByte(names[names.length - 1]);
     List<StoreTimes.Way> ways = new ArrayList<>();
-    for (int thread = 0; thread < threads; thread++) {
-      List<Long> share =
-          rows.subList(rows.size() * thread / threads, rows.size() * (thread + 1) / threads);
+    for (List<Long> share : StoreTimes.shares(rows, threads)) {
       ways.add(
           () -> {
             StoreTimes.Read read = new StoreTimes.Read();

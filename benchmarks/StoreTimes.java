@@ -1,5 +1,7 @@
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,6 +23,8 @@ import org.assay.rows.RowInputFormat;
 
 /** What the programs have in common that read a table of lines in several ways. */
 final class StoreTimes {
+  private static final long SPLIT_BYTES = 16L << 20;
+
   private StoreTimes() {}
 
   /** What was read. */
@@ -56,6 +60,47 @@ final class StoreTimes {
         }
       }
     }
+  }
+
+  /** How a store's own driver, which connects first, reads a table, or lines of it, by threads. */
+  interface ByDriver {
+    Read read(Configuration conf, List<Long> rows, int threads) throws Exception;
+  }
+
+  /**
+   * Reads a table, and looks some of its lines up, by the format of jobs and by a driver. {@code
+   * args} are {@code reads PATH ROUNDS THREADS ASKED}, of which {@code ASKED} is a local file with
+   * the numbers of the lines; {@code tasks} is the property with the most tasks of a lookup.
+   */
+  static void besideDriver(
+      String[] args, RowInputFormat format, String tasks, ByDriver whole, ByDriver lines)
+      throws Exception {
+    Path path = new Path(args[1]);
+    int threads = Integer.parseInt(args[3]);
+    java.nio.file.Path asked = java.nio.file.Path.of(args[4]);
+    List<Long> rows = new ArrayList<>();
+    Files.readAllLines(asked).forEach(line -> rows.add(Long.valueOf(line)));
+    Configuration scan = new Configuration();
+    scan.setLong(FileInputFormat.SPLIT_MAXSIZE, SPLIT_BYTES);
+    Configuration lookup = new Configuration();
+    lookup.set("assay.input.rows", asked.toUri().toString());
+    lookup.setInt(tasks, threads);
+    Map<String, Way> ways = new LinkedHashMap<>();
+    ways.put("driver scan", () -> whole.read(scan, rows, threads));
+    ways.put("scan", () -> byFormat(format, scan, path, threads));
+    ways.put("driver lookup", () -> lines.read(lookup, rows, threads));
+    ways.put("lookup", () -> byFormat(format, lookup, path, threads));
+    inTurn(ways, Integer.parseInt(args[2]));
+  }
+
+  /** Lines to look up, as many for each thread. */
+  static List<List<Long>> shares(List<Long> rows, int threads) {
+    List<List<Long>> shares = new ArrayList<>();
+    for (int thread = 0; thread < threads; thread++) {
+      shares.add(
+          rows.subList(rows.size() * thread / threads, rows.size() * (thread + 1) / threads));
+    }
+    return shares;
   }
 
   /** Reads parts, so many of them at once. */
