@@ -12,6 +12,7 @@ docs/explanation/directed-night.md:
 - *Each job's time* is from its submission to its end, where it came to one; ratios to the disks alone are over all
   engines and halves, with 95 % intervals, and decide nothing.
 - *Failed jobs* are counted, and their reasons listed.
+- *Disks must matter*: where they were busy for less than a fifth of the batches on disks alone, nothing is judged.
 """
 
 import argparse
@@ -38,6 +39,8 @@ QUESTIONS = ((DIRECTED, DISKS), (DIRECTED, AMONG_THREE))
 SSD = "ssd"
 LEVEL = 1 - 0.05 / len(QUESTIONS)
 LEAST_PAIRS = 5
+LEAST_BUSY = 0.2
+"""The share of a batch's time for which a disk must be busy on average, or no way can save much."""
 LEAST_ERROR = 1e-9
 """Of a logarithm: times are kept in milliseconds, so that equal ratios have no spread."""
 OF_DIRECTED, OVERFLOW = "DIRECTED", "OVERFLOW"
@@ -64,6 +67,8 @@ class Batch(NamedTuple):
     """Tasks of MapReduce, and containers of other engines, of the job that is to have the SSD, by what came of it."""
     ssd_bytes: int
     """The size of all nodes' SSDs; 0 without any."""
+    busy: float | None
+    """The mean share of the batch's time for which a disk was busy, if it was measured."""
 
 
 def batches(records: Iterable[Record]) -> list[Batch]:
@@ -98,10 +103,20 @@ def batches(records: Iterable[Record]) -> list[Batch]:
                 trial.workload.jobs_at_once if record.error else len({_job(verdict.check) for verdict in wrong}),
                 [record.error] if record.error else [f"{verdict.check}: {verdict.detail}" for verdict in wrong],
                 {medium: share * written.bytes for medium, share in written.shares.items()} if written else {},
-                outcomes, sum(sizes) * (trial.cluster.nodes or 1),
+                outcomes, sum(sizes) * (trial.cluster.nodes or 1), _busy(record),
             )
         )  # fmt: skip
     return made
+
+
+def _busy(record: Record) -> float | None:
+    reports = [drive.reports["run"] for drive in record.devices if drive.medium != SSD and "run" in drive.reports]
+    shares = [
+        report.busy_seconds / report.elapsed_seconds
+        for report in reports
+        if report.busy_seconds is not None and report.elapsed_seconds
+    ]
+    return fmean(shares) if shares else None
 
 
 def _job(name: str) -> str:
@@ -153,8 +168,12 @@ def report(records: Iterable[Record]) -> str:
     """Answers and tables in Markdown."""
     measured = batches(records)
     jobs = sorted({job for batch in measured for job in batch.jobs_s})
+    busy = [batch.busy for batch in measured if batch.way == DISKS and batch.busy is not None]
+    share = fmean(busy) if busy else 0.0
+    answers = "\n".join(f"- {answer(measured, *question)}" for question in QUESTIONS)
     parts = [
-        "\n".join(f"- {answer(measured, *question)}" for question in QUESTIONS),
+        f"On disks alone a disk was busy for {100 * share:.0f} % of a batch.",
+        answers if share >= LEAST_BUSY else f"That is less than {100 * LEAST_BUSY:.0f} %, so nothing is judged.",
         _sizes(measured),
         _table(("batch of", *(f"{way} (s)" for way in WAYS)), _batch_rows(measured)),
         _table(("job", *(f"{way} (s)" for way in WAYS), *(f"{way} / {DISKS}" for way in WAYS[1:])), [

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.directed_night import WAYS, batches, report
 
 from assay.model.doubt import Outcome, verdict
-from assay.model.record import Status
+from assay.model.record import DeviceReport, DriveReports, Status
 from assay.model.trial import Landed, MediumSpec, WorkloadSpec
 from tests.builders import a_job, a_record, a_trial
 
@@ -17,7 +17,7 @@ SHARES = {"disks": {"hdd1": 1.0}, "directed": {"hdd1": 0.75, "ssd": 0.25}}
 MB = 10**6
 
 
-def a_night(seconds=SECONDS, spread=2):
+def a_night(seconds=SECONDS, spread=2, busy=0.5):
     """Records in a mirrored order; a batch's time differs a little by engine and half."""
     records = []
     for engine, (half, ways) in product(ENGINES, enumerate((WAYS, WAYS[::-1]))):
@@ -36,10 +36,16 @@ def a_night(seconds=SECONDS, spread=2):
             verdicts = tuple(verdict(f"{name}: sorted", passed=True, detail="") for name in ("terasort", "sort"))
             records.append(
                 a_record(trial, took_s / 1.25).model_copy(
-                    update={"jobs": jobs, "landed": (landed,), "verdicts": verdicts}
+                    update={"jobs": jobs, "landed": (landed,), "verdicts": verdicts, "devices": devices(busy)}
                 )
             )
     return records
+
+
+def devices(busy):
+    reports = {"run": DeviceReport(elapsed_seconds=100.0, busy_seconds=100 * busy)}
+    idle = {"run": DeviceReport(elapsed_seconds=100.0, busy_seconds=0.0)}
+    return DriveReports(medium="hdd1", reports=reports), DriveReports(medium="ssd", reports=idle)
 
 
 def failing(record, job="sort", reason="No space left on device"):
@@ -49,12 +55,20 @@ def failing(record, job="sort", reason="No space left on device"):
 
 def test_a_way_that_takes_less_time_is_said_to():
     said = report(a_night())
-    assert said.startswith("- *directed* takes less time than *disks* (0.7")
+    assert said.startswith("On disks alone a disk was busy for 50 % of a batch.")
+    assert "- *directed* takes less time than *disks* (0.7" in said
     assert "- *directed* takes less time than *ssd-among-three* (0.7" in said
     assert "All SSDs together have 64 MB, 21 % of what a night writes to local directories." in said
     assert "Why jobs failed" not in said
     same = report(a_night({**SECONDS, "directed": 100}, spread=0))
     assert "*directed* against *disks*: no difference is shown (1.00 times as long, 1.00 to 1.00)." in same
+
+
+def test_nothing_is_judged_where_disks_were_hardly_busy():
+    said = report(a_night(busy=0.19))
+    assert "busy for 19 % of a batch.\n\nThat is less than 20 %, so nothing is judged.\n\n" in said
+    assert "takes less time" not in said
+    assert "takes less time" in report(a_night(busy=0.2))
 
 
 def test_the_rows_of_ways_have_bytes_outcomes_and_failed_jobs():
