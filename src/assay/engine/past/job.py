@@ -234,6 +234,11 @@ class PastJob(NamedTuple):
         return "mapreduce"
 
     @property
+    def not_sampled(self) -> str:
+        """Why no sample of it can be run as it ran, a clause; empty where that can be."""
+        return ""
+
+    @property
     def cluster(self) -> str:
         """What tells the cluster that ran it from others; empty where its history does not."""
         return ""
