@@ -11,6 +11,7 @@ only make the list longer.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from assay.engine.past.job import PastJob
 from assay.model.naming import printable
@@ -40,6 +41,7 @@ _EDGES = " _-:./#=,"
 NAMELESS = "(name not known)"
 
 
+@lru_cache(maxsize=1 << 14)
 def recurring(name: str) -> str:
     """A job's name as all of its runs have it."""
     plain = " ".join(printable(name).replace(_MARK, " ").split())
