@@ -53,6 +53,11 @@ def recurring(name: str) -> str:
     return rest if any(map(str.isalnum, rest)) else plain
 
 
+def changes(part: str) -> bool:
+    """Whether a part of a name or path has what changes from run to run."""
+    return _CHANGING.search(part) is not None
+
+
 def run_name(job: PastJob) -> str:
     """What all runs of a job are called: its name, and its user where many users' jobs have that name."""
     name = recurring(job.name)
