@@ -87,11 +87,16 @@ def runs(seed: int) -> Iterator[PastJob]:
             )  # fmt: skip
 
 
+def tasks_of(kind: Kind, most: int = MOST_TASKS) -> tuple[int, int]:
+    """How many tasks its two stages have; the first at most so many."""
+    maps = max(1, min(most, round(kind.read / SPLIT_BYTES)))
+    return maps, max(1, min(NODES * SLOTS, round(kind.shuffled / REDUCED_BYTES)))
+
+
 def _stages(draw: random.Random, kind: Kind, begin_ms: int) -> Iterator[StageSums]:
     mapreduce = kind.engine == "mapreduce"
     names = (MAP, REDUCE) if mapreduce else ("stage 0", "stage 1")
-    maps = max(1, min(MOST_TASKS, round(kind.read / SPLIT_BYTES)))
-    reducers = max(1, min(NODES * SLOTS, round(kind.shuffled / REDUCED_BYTES)))
+    maps, reducers = tasks_of(kind)
     shuffled = round(kind.shuffled)
     wrote = Work(store_read=round(kind.read), local_written=shuffled, map_output_on_disk=shuffled)
     first = _stage(draw, kind, (names[0], MAP if mapreduce else COMPUTE), begin_ms, maps, kind.read, wrote)

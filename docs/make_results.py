@@ -20,7 +20,7 @@ from statistics import fmean, stdev
 import numpy as np
 from benchmarks import advise as of_advice
 from benchmarks import compare_histories as compared
-from benchmarks import exclusions, forty_jobs, likely
+from benchmarks import advise_time, exclusions, forty_jobs, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
@@ -587,6 +587,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "advise example": advise_example,
     "advise example head": advise_example_head,
     "advise forecasts": advise_forecasts,
+    "advise time": lambda: advise_time.sentence(json.loads(advise_time.FILE.read_text(encoding="utf-8"))),
     **PREDICTION_BLOCKS,
     **BLOCKS,
 }

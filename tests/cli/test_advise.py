@@ -9,6 +9,8 @@ import pytest
 from click import BadParameter
 from click.testing import CliRunner
 
+from assay.advise.advice import Advice
+from assay.advise.views import change_text
 from assay.cli import cli
 from assay.cli.advise import of_histories
 from assay.engine.past.made_histories import MadeJob, write_history
@@ -179,6 +181,30 @@ def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
     text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY, "-v").split())
     assert "a node at 105 MB/s, takes " in text
     assert as_json("--history", site, "--drives", "1xssd")["move"] is None
+
+
+def test_paths_are_named_of_the_jobs_that_ssds_for_all_data_are_for(site):
+    settings = {
+        "mapreduce.input.fileinputformat.inputdir": "hdfs://nn/logs/2026-11-25,hdfs://nn/users/day=25,s3a://b/a",
+        "mapreduce.output.fileoutputformat.outputdir": "/sorted/20261125",
+    }
+    write_history(site, HEAVY._replace(number=4, submitted_ms=HEAVY.submitted_ms + 2 * DAY_MS), settings=settings)
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    told = Advice.model_validate(as_json(*words))
+    folders = {of.job: of.folders for of in told.move.jobs}
+    assert folders == {"nightly sort": ("hdfs://nn/logs", "hdfs://nn/users", "/sorted"), "report": ()}
+    policy = "hdfs storagepolicies -setStoragePolicy -path {} -policy ALL_SSD"
+    text = " ".join(advise(*words, "-v").split())
+    assert "inputs and outputs lie in nightly sort hdfs://nn/logs, hdfs://nn/users, /sorted. For each path, " in text
+    assert f"`{policy.format('hdfs://nn/logs')}`, `hdfs mover -p hdfs://nn/logs`. " in text
+    assert "Histories do not tell where inputs and outputs lie of report." in text
+    place = next(place for place, row in enumerate(told.alternatives) if row.kinds == ("data-on-ssd",))
+    patch = [*change_text(told.model_copy(update={"first": place}), ())]
+    assert {f"$ {policy.format(folder)}" for folder in folders["nightly sort"]} < {*patch}
+    assert "# report: its histories do not tell where its inputs and outputs lie" in patch
+    unnamed = told.move.model_copy(update={"jobs": [of.model_copy(update={"folders": ()}) for of in told.move.jobs]})
+    patch = [*change_text(told.model_copy(update={"first": place, "move": unnamed}), ())]
+    assert f"$ {policy.format('/PATH')}" in patch
 
 
 def test_a_single_disk_reads_less_than_a_node_may_move(site):

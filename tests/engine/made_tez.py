@@ -52,6 +52,8 @@ class MadeDag(NamedTuple):
     state: str = "SUCCEEDED"
     planned: bool = True
     stats: dict = {}
+    counters: dict = {}
+    """The sums of its tasks."""
 
     @property
     def id(self):
@@ -107,7 +109,9 @@ def records(made):
             "numKilledTaskAttempts": killed,
             **made.stats,
         }
-        yield _record(dag, "DAG_FINISHED", made.began_ms + round(1000 * made.elapsed_s), status=made.state, **stats)
+        counted = {"counters": _counters(made.counters)} if made.counters else {}
+        ended_ms = made.began_ms + round(1000 * made.elapsed_s)
+        yield _record(dag, "DAG_FINISHED", ended_ms, status=made.state, **stats, **counted)
 
 
 def _attempt(made, entity, task):

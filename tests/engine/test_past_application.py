@@ -11,9 +11,9 @@ import pytest
 
 from assay.cli.context import find_installation
 from assay.engine.past.formats import FORMS, attempts_of, is_history, read_history_of, suggestions, why_no_history
-from assay.engine.past.job import Work
+from assay.engine.past.job import Work, paths_in_store
 from assay.engine.past.spark import RECORDS_ALONE, PastApplication, read_event_log
-from assay.engine.spark_log import Sources, is_rolled, schemes_of_plan
+from assay.engine.spark_log import Sources, is_rolled, paths_of_plan, schemes_of_plan
 from assay.engine.spark_persisted import MAY_BE_ON_DRIVES
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of, drive_loads
@@ -290,6 +290,18 @@ def test_all_paths_of_a_scan_count_and_those_that_are_not_named_are_known_to_be_
     sources = Sources()
     sources.of_plan(schemes)
     assert sources.all is ("" not in schemes)
+
+
+def test_paths_are_those_that_plans_name_whole():
+    cut = "Location: InMemoryFileIndex(1 paths)[hdfs://nn/warehouse/a/very/long/..., PushedFilters: []"
+    plan = (
+        '"Execute InsertIntoHadoopFsRelationCommand hdfs://nn/sums, false, Parquet\\n'
+        f'FileScan parquet Location: InMemoryFileIndex(2 paths)[hdfs://nn/a/day=1, /b], x: [] {cut}"'
+    )
+    assert paths_of_plan(plan.encode()) == ["hdfs://nn/a/day=1", "/b", "hdfs://nn/sums"]
+    assert paths_in_store(["hdfs://nn/a/day=1", "hdfs://nn/a/day=2", "s3a://b/a", "/b/", "/b/*.csv", "hdfs://nn/*", "a"]) == (
+        "hdfs://nn/a", "/b",
+    )  # fmt: skip
 
 
 def test_a_history_is_known_by_its_name_and_one_that_is_named_by_its_content(tmp_path):

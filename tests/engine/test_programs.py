@@ -1,9 +1,12 @@
 """Proves that a program of any jar is run as Hadoop's client runs it, and that its jobs and files are found."""
 
 import os
+import shutil
+from xml.etree import ElementTree as ET
 
 import pytest
 
+from assay.engine.hive import hive_variables
 from assay.engine.mapreduce import MapReduce
 from assay.host.lease import Lease
 from assay.model.cluster import EmbeddedSpec
@@ -211,3 +214,58 @@ def test_paths_in_the_store_and_the_format_of_lines_are_as_the_cluster_has_them(
     engine_with(f"cat {tmp_path}/output", properties=properties).run_program(program, Silent())
     called = (tmp_path / "calls").read_text().split()[3:-1]
     assert called == ["-outFormat", written_by, "table:/out", "--at=table:/in"]
+
+
+@pytest.fixture
+def hive(tmp_path, monkeypatch):
+    """A folder of Hive, whose `beeline` asks for `hadoop` as Hive's script does, and says what Hive 4.1 says of a job."""
+    home = tmp_path / "hive"
+    for folder in ("bin", "lib"):
+        (home / folder).mkdir(parents=True)
+    (home / "lib" / "hive-exec-4.1.0.jar").touch()
+    (home / "bin" / "beeline").write_text(
+        f"""#!/bin/bash
+printf '%s\\n' "$@" >{tmp_path}/asked
+cp "$HIVE_CONF_DIR/hive-site.xml" {tmp_path}
+export HADOOP_CLASSPATH="/hive/*:$HADOOP_CLASSPATH"
+hadoop jar beeline.jar
+echo "INFO  : Starting Job = job_1759658000000_0001, Tracking URL = http://x/" >&2
+echo "INFO  : Status: Running (Executing on YARN cluster with App id application_1759658000000_0002)" >&2
+"""
+    )
+    (home / "bin" / "beeline").chmod(0o755)
+    monkeypatch.setenv("HIVE_HOME", str(home))
+    return home
+
+
+def test_a_query_is_run_by_the_users_beeline_on_the_trials_cluster(engine_with, hive, tmp_path):
+    query = tmp_path / "visits.sql"
+    query.touch()
+    program = Program(
+        name="visits.sql", jar=str(query), arguments=("--hivevar", "input=/in"), properties={"a.b": "c & d"},
+        variables=hive_variables(),
+    )  # fmt: skip
+    said = f'[ "$1" = classpath ] && echo "/hadoop/*" || echo "$HADOOP_CLIENT_OPTS" >{tmp_path}/options'
+    engine = engine_with(said, properties={"mapreduce.map.java.opts": "-Xmx9m"})
+    report = engine.run_program(program, Silent())
+    asked = ["-u", "jdbc:hive2://", "--hivevar", "input=/in", "-f", str(query)]
+    assert (tmp_path / "asked").read_text().splitlines() == asked
+    assert [(job.name, job.id[-4:]) for job in report.jobs] == [("visits.sql 1", "0001"), ("visits.sql 2", "0002")]
+    site = {entry[0].text: entry[1].text for entry in ET.parse(tmp_path / "hive-site.xml").getroot()}
+    assert (site["a.b"], site["hive.execution.engine"]) == ("c & d", "mr")
+    assert site["mapreduce.map.java.opts"].startswith("-Xmx9m --add-opens=")
+    # Hive's jars come first: of several class paths Java takes the last.
+    assert (tmp_path / "options").read_text().split()[-2:] == ["-cp", "/hive/*:/mine.jar:/hadoop/*"]
+
+
+def test_without_a_folder_of_hive_no_query_runs(hive, tmp_path, monkeypatch):
+    monkeypatch.delenv("HIVE_HOME")
+    monkeypatch.setenv("PATH", f"{hive}/bin", prepend=":")
+    assert hive_variables() == {"HIVE_HOME": str(hive)}
+    # A vendor's command goes to the vendor's cluster.
+    shutil.rmtree(hive / "lib")
+    with pytest.raises(BadInputError, match=f"a query needs Hive, which Assay does not bring, and there is none in {hive}"):
+        hive_variables()
+    (hive / "bin" / "beeline").unlink()
+    with pytest.raises(BadInputError, match="HIVE_HOME is not set, and no beeline is on the PATH; let HIVE_HOME name"):
+        hive_variables()

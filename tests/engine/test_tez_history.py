@@ -8,6 +8,7 @@ from assay.engine.tez_history import file_prefix, is_whole, read_history
 from assay.engine.tez_tasks import STAGES
 from assay.model.engine import JobReference
 from assay.model.errors import AssayError
+from tests.engine.made_tez import MadeDag, MadeTask, MadeVertex, as_json
 
 JOB = JobReference(name="count", id="job_1795597626963_0002")
 TEXT = (Path(__file__).parents[1] / "fixtures" / "tez" / "history.txt").read_text(encoding="utf-8")
@@ -66,3 +67,24 @@ def test_a_job_without_reducers_lacks_the_second_stage():
     (of_maps, of_reducers) = STAGES
     assert of_maps.absent_with == {}
     assert of_reducers.absent_with == {"mapreduce.job.reduces": "0"}
+
+
+def test_all_dags_of_a_session_of_hive_are_one_job_whose_vertices_are_stages_by_their_names():
+    def fetched(shuffle_ms, merge_ms=0):
+        return MadeTask(5, 9, counters={"SHUFFLE_PHASE_TIME": shuffle_ms, "MERGE_PHASE_TIME": merge_ms})
+
+    read, edges = {"HDFS_BYTES_READ": 7}, (("Map 1", "Reducer 2", "SCATTER_GATHER"), ("Map 3", "Reducer 2", "BROADCAST"))
+    maps = [MadeVertex(name, (MadeTask(1, 4, counters=read), MadeTask(1, 4, state="FAILED"))) for name in ("Map 1", "Map 3")]
+    joined = MadeDag(vertices=(*maps, MadeVertex("Reducer 2", (fetched(2000, 4000),))), edges=edges, counters=read)
+    sorted_later = joined._replace(number=2, began_ms=joined.began_ms + 60_000, elapsed_s=30)
+    job = JobReference(name="query", id="job_1795597626963_0007")
+    history = read_history(as_json(joined, sorted_later).decode(), job)
+    stages = [(stage.name, stage.tasks, stage.failed_attempts) for stage in history.job.stages]
+    assert stages == [("initialmap", 8, 4), ("finalreduce", 2, 0)]
+    assert history.job.finished_ms - joined.began_ms == 90_000
+    assert history.counted["store_read_bytes"] == 14
+    # Two inputs have both added their times.
+    (_, fetched_ms), (_, merged_ms), _ = history.attempts[-1].phase_ends()
+    assert (fetched_ms - history.attempts[-1].started_ms, merged_ms - fetched_ms) == (1000, 1000)
+    failed = read_history(as_json(joined, sorted_later._replace(state="FAILED")).decode(), job)
+    assert failed.job.state == "FAILED"

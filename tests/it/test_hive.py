@@ -1,4 +1,5 @@
-"""Proves on a real Hive on Tez that triage reads what both write of a join, a sum by groups and a sort.
+"""Proves on a real Hive on Tez that triage reads what both write of a join, a sum by groups and a sort, and that trials
+run a query on Tez and on MapReduce.
 
 What the queries select is held against Python, and what triage reads against the counters that Hive got from Tez.
 """
@@ -18,6 +19,7 @@ from assay.engine.past.hive_queries import is_query_data, texts_in
 from assay.engine.past.tez import read_tez_history
 from assay.engine.past.tez_names import is_query_id, without_literals
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
+from assay.model.installed import counted_by_tasks
 from assay.platform.distribution import find_java
 from assay.triage.bounds import bound_of
 from tests.it.driving import ROOT, a_place, wait_for
@@ -64,13 +66,18 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory):
+def programs(tmp_path_factory):
     if not shutil.which("mvn"):
         pytest.skip("there is no Maven here")
     programs = tmp_path_factory.mktemp("programs")
     pom = Path(__file__).parent / "hive" / "pom.xml"
     subprocess.run([ROOT / "programs" / "tez" / "prepare", programs / "tez"], check=True)
     subprocess.run(["mvn", "-q", "-B", "-f", pom, f"-Dassay.programs={programs}", "package"], check=True)
+    return programs
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, programs):
     with a_place(tmp_path_factory.mktemp("hive")) as place:
         said = place.assay("cluster", "up", "--settings", "small")
         try:
@@ -219,3 +226,61 @@ def test_hives_own_file_tells_texts_by_the_ids_of_queries(ran):
     created = {without_literals(statement) for statement in statements() if statement.startswith("CREATE")}
     assert len(created) == len(TABLES)
     assert created <= set(texts.values()) <= created | set(NAMES.values())
+
+
+BEELINE = """\
+#!/bin/bash
+# As Hive's own script does: Hive's configuration and all of its jars, by the `hadoop` that is first on the path.
+jars=("$HIVE_HOME"/lib/*.jar)
+export HADOOP_CLASSPATH="$TEZ_CONF_DIR:$HIVE_CONF_DIR:$(IFS=:; echo "${jars[*]}"):$HADOOP_CLASSPATH"
+exec hadoop jar "$HIVE_HOME"/lib/hive-beeline-*.jar org.apache.hive.beeline.BeeLine "$@"
+"""
+QUERY = f"""\
+CREATE EXTERNAL TABLE orders ({TABLES["orders"][0]}) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' LOCATION '${{input}}';
+CREATE EXTERNAL TABLE sums (customer INT, orders BIGINT, price BIGINT) ROW FORMAT DELIMITED FIELDS TERMINATED BY ','
+    LOCATION '/tmp/sums';
+INSERT OVERWRITE TABLE sums {SELECTS["group"]};
+INSERT OVERWRITE DIRECTORY '${{output}}' ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' SELECT * FROM sums ORDER BY customer;
+"""
+CHECK = """\
+import collections, pathlib, sys
+prices = collections.defaultdict(list)
+for line in pathlib.Path(sys.argv[2], "orders.csv").read_text().splitlines():
+    _, customer, price = map(int, line.split(","))
+    if price != 17:
+        prices[customer].append(price)
+expected = [f"{customer},{len(of)},{sum(of)}" for customer, of in sorted(prices.items())]
+found = [line for part in sorted(pathlib.Path(sys.argv[1]).iterdir()) for line in part.read_text().splitlines()]
+sys.exit(found != expected and f"found {found[:3]}, expected {expected[:3]}")
+"""
+EXPERIMENT = """\
+experiment: query
+engine: {engine}
+settings: small
+workloads:
+  - name: command
+    variant: query
+    options: {{jar: sums.sql, input: orders, verify: "python3 check.py {{output}} {{input}}"}}
+media: {media}
+"""
+
+
+@pytest.mark.parametrize("engine", ["tez", "mapreduce"])
+def test_a_trial_runs_a_query_of_two_statements(tmp_path, programs, engine):
+    with a_place(tmp_path) as place:
+        home = place.home / "hive"
+        (home / "bin").mkdir(parents=True)
+        (home / "lib").symlink_to(programs / "lib")
+        (home / "bin" / "beeline").write_text(BEELINE)
+        (home / "bin" / "beeline").chmod(0o755)
+        place.environment["HIVE_HOME"] = str(home)
+        (place.home / "orders").mkdir()
+        (place.home / "orders" / "orders.csv").write_text("".join(f"{line}\n" for line in TABLES["orders"][1]))
+        (place.home / "sums.sql").write_text(QUERY)
+        (place.home / "check.py").write_text(CHECK)
+        (record,) = place.verified(EXPERIMENT.format(engine=engine, media=place.media))
+    size = sum(len(line) + 1 for line in TABLES["orders"][1])
+    assert [job.state for job in record.jobs] == ["SUCCEEDED"] * (1 if engine == "tez" else 2)
+    names = ("initialmap", "finalreduce") if engine == "tez" else ("map", "reduce")
+    assert all(tuple(stage.name for stage in job.stages) == names for job in record.jobs)
+    assert counted_by_tasks(engine, record.jobs[0].counters)["store_read_bytes"] >= size

@@ -305,6 +305,22 @@ def test_without_a_whole_pyspark_a_python_file_is_refused(python_options, spark_
             a_command(python_options, variant="submitted")
 
 
+def test_a_query_gets_the_folder_of_its_input_and_its_variant_runs_no_jar(options, tmp_path, monkeypatch):
+    for folder, file in (("bin", "beeline"), ("lib", "hive-exec-4.1.0.jar")):
+        (tmp_path / "hive" / folder).mkdir(parents=True)
+        (tmp_path / "hive" / folder / file).touch()
+    monkeypatch.setenv("HIVE_HOME", str(tmp_path / "hive"))
+    (tmp_path / "lines.sql").touch()
+    query = {**options, "jar": str(tmp_path / "lines.sql")}
+    program = program_of(a_command(query, {"a": "b"}, variant="query"))
+    assert program.arguments == ("--hivevar", "input=/base/input", "--hivevar", f"output={OUTPUT}")
+    assert (program.properties, program.variables) == ({"a": "b"}, {"HIVE_HOME": str(tmp_path / "hive")})
+    program = program_of(a_command(query, variant="query", arguments="--hivevar to={output}"))
+    assert program.arguments == ("--hivevar", f"to={OUTPUT}")
+    with pytest.raises(BadInputError, match=r"must be a file ending in \.sql or \.hql for variant query"):
+        a_command(options, variant="query")
+
+
 def test_properties_need_their_place(options):
     with pytest.raises(BadInputError, match=r"with \{hadoop\} as a word"):
         a_command(options, hadoop={"a": "b"})

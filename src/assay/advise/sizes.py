@@ -55,13 +55,17 @@ def peak_at_once(jobs: Sequence[PastJob]) -> float:
         for node in job.all_nodes:
             jobs_of.setdefault(node, []).append(number)
     alike = {(*numbers, *anywhere) for numbers in jobs_of.values()} or {tuple(anywhere)}
-    return max(_most_at_once(jobs[number] for number in numbers) for numbers in alike)
+    edges = [_edges(job) for job in jobs]
+    return max(_most_at_once(edge for number in numbers for edge in edges[number]) for numbers in alike)
 
 
-def _most_at_once(jobs: Iterable[PastJob]) -> float:
-    edges: list[tuple[int, float]] = []
-    for job in jobs:
-        edges += [(job.started_ms, job.local_peak), (max(job.finished_ms, job.started_ms + 1), -job.local_peak)]
+def _edges(job: PastJob) -> tuple[tuple[int, float], tuple[int, float]]:
+    """When its data come, and when they go."""
+    peak = job.local_peak
+    return (job.started_ms, peak), (max(job.finished_ms, job.started_ms + 1), -peak)
+
+
+def _most_at_once(edges: Iterable[tuple[int, float]]) -> float:
     most = held = 0.0
     for _, change in sorted(edges):
         held += change

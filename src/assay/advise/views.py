@@ -1,5 +1,6 @@
 """The advice on one screen, in the order of a decision, as a page, and what comes first as a patch to review."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -18,6 +19,8 @@ from assay.triage.ranking import JobRow
 from assay.triage.views import print_following
 from assay.triage.window import unknown_words
 
+_COMMAND, _PATH = "$ ", "/PATH"
+"""How lines of a change begin that are commands, and what stands for a path in these."""
 _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
@@ -157,7 +160,8 @@ def page(advice: Advice) -> str:
 def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
 
-    Verbose, it says besides for which jobs a small SSD is, what a move takes, and all that was assumed.
+    Verbose, it says besides for which jobs a small SSD is, what a move takes, where the moved data lie, and all that was
+    assumed.
     """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
@@ -171,7 +175,8 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
         print_line(console, f"  in a wider terminal, too: {', '.join(left_out)}")
     print_text(console, LEGEND)
     print_line(console, "")
-    for sentence in (*sentences(advice), *(_more_words(advice) if verbose else ())):
+    more = _more_words(advice) if verbose else _path_words(advice) if _data_gain(advice) else ()
+    for sentence in (*sentences(advice), *more):
         print_text(console, sentence)
     print_text(console, _month_words(advice))
     shown = advice.assumed if verbose else advice.assumed[:_ASSUMED]
@@ -228,6 +233,38 @@ def _more_words(advice: Advice) -> Iterator[str]:
         yield f"For {_small_ssd(advice)}: {first_few(advice.directed.jobs, most=_JOBS)}."
     if advice.move and advice.move.seconds:
         yield _move_words(advice, advice.move)
+        yield from _path_words(advice)
+
+
+def _data_gain(advice: Advice) -> bool:
+    """Whether SSDs for all data come first, or pay."""
+    return any(
+        DATA_ON_SSD in row.kinds and (place == advice.first or row.verdict is Payback.PAYS)
+        for place, row in enumerate(advice.alternatives)
+    )
+
+
+def _path_words(advice: Advice) -> Iterator[str]:
+    """Where the data lie that SSDs for all data are for, and what moves them there."""
+    jobs = advice.move.jobs if advice.move else ()
+    if named := [of for of in jobs if of.folders]:
+        places = [f"{of.job} {first_few(of.folders)}" for of in named]
+        commands = [line for line in _change_lines(DATA_ON_SSD, named[0].folders[:1]) if line.startswith(_COMMAND)]
+        yield (
+            f"SSDs for all data: inputs and outputs lie in {first_few(places, between='; ', last='; and')}. For each path, "
+            f"as for the first: `{'`, `'.join(line.removeprefix(_COMMAND) for line in commands)}`."
+        )
+    if lacking := [of.job for of in jobs if not of.folders]:
+        yield f"Histories do not tell where inputs and outputs lie of {first_few(lacking)}."
+
+
+def _change_lines(kind: str, folders: Sequence[str]) -> Iterator[str]:
+    """What services change for an alternative; commands on a path for each of these folders, where any is known."""
+    for line in (line for service in SERVICES.values() for line in service.changes.get(kind, ())):
+        if folders and _PATH in line and line.startswith(_COMMAND):
+            yield from (line.replace(_PATH, shlex.quote(folder)) for folder in folders)
+        else:
+            yield line
 
 
 def _flip_words(advice: Advice) -> Iterator[str]:
@@ -270,9 +307,12 @@ def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
     yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
     if DIRECTED_JOBS in row.kinds:
         yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
+    of_jobs = advice.move.jobs if advice.move and DATA_ON_SSD in row.kinds else ()
+    for of in of_jobs:
+        yield f"# {of.job}: {', '.join(of.folders) or 'its histories do not tell where its inputs and outputs lie'}"
+    folders = list(dict.fromkeys(folder for of in of_jobs for folder in of.folders))
     for kind in row.kinds:
-        for service in SERVICES.values():
-            yield from service.changes.get(kind, ())
+        yield from _change_lines(kind, folders)
         for job in jobs:
             for change in (change for change in job.advice if change.kind == kind):
                 yield f"# {job.job}: {change.counter}"

@@ -21,6 +21,8 @@ from assay.model.errors import BadInputError, NoAnswerError
 from assay.model.existing import Site
 from assay.model.installed import variants_of
 from assay.model.naming import nearest
+from assay.model.registry import ENGINES
+from assay.model.workload import Variant
 from assay.plan.computing_ratio import Computing, Processors
 from assay.plan.data_ratio import SiteNode
 from assay.platform.configuration import read_site
@@ -76,21 +78,30 @@ def rules_of(engine: str) -> SampleRules:
     return known[engine]
 
 
-def variant_of(engine: str) -> str:
-    """The variant of the workload `command` by which an engine runs a user's own program.
+def variant_of(engine: str, file: Path) -> tuple[str, Variant]:
+    """The variant of the workload `command` by which an engine runs such a file of a user, and its name.
 
-    Raises BadInputError as `rules_of` does.
+    Raises BadInputError as `rules_of` does, and where the engine runs no such file.
     """
     rules_of(engine)
-    program = FORMS[engine].program
-    return next(name for name, variant in variants_of("command").items() if variant.program == program)
+    runs, form = ENGINES[engine].runs, FORMS[engine]
+    variants = [*variants_of("command").items()]
+    of_scripts = [of for of in variants if file.suffix in of[1].scripts and of[1].program in runs]
+    possible = of_scripts or [of for of in variants if of[1].program == form.program]
+    if not possible:
+        endings = " or ".join(end for _, variant in variants if variant.program in runs for end in variant.scripts)
+        raise BadInputError(
+            f"{file.name} can't be run as a {form.noun}: run-job runs files ending in {endings} so; name one, or another "
+            "--engine or --job"
+        )
+    return possible[0]
 
 
 def engine_of_script(jar: Path) -> str | None:
-    """The engine that runs files called so, which are no jars; None for a jar."""
-    variants = variants_of("command")
-    programs = {variant.program for variant in variants.values() if jar.suffix in variant.scripts}
-    return next((name for name, form in FORMS.items() if form.program in programs), None)
+    """The only engine that runs files called so, which are no jars; None for a jar, and where several do."""
+    programs = {variant.program for variant in variants_of("command").values() if jar.suffix in variant.scripts}
+    running = [name for name in engines() if programs & ENGINES[name].runs]
+    return running[0] if len(running) == 1 else None
 
 
 def past_run(
@@ -122,7 +133,10 @@ def past_run(
     of_name = [past for past in good if job is None or job in _names(past)]
     if not of_name:
         raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
-    return max(of_name, key=lambda past: past.finished_ms)
+    last = max(of_name, key=lambda past: past.finished_ms)
+    if last.not_sampled:
+        raise BadInputError(f"{run_name(last)} can't be tested on a sample: {last.not_sampled}")
+    return last
 
 
 def _names(past: PastJob) -> set[str]:

@@ -255,8 +255,9 @@ def run_job(
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
-    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file. What you leave out
-    of JAR, class and arguments is as in the job's last run, where --history tells it: event logs do.
+    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file; or a query of Hive
+    (.sql, .hql), where a Hive is installed. What you leave out of JAR, class and arguments is as in the job's last run,
+    where --history tells it: event logs do.
 
     \b
     Example:  assay run-job my.jar --input /data/logs --ratio 4
@@ -467,13 +468,14 @@ def _options(
     engine: str, program: JobProgram, place: str, verify: str | None, name: str | None
 ) -> dict[str, str]:  # fmt: skip
     """Those of the workload `command`. Raises BadInputError for what the engine can't run."""
+    variant, traits = variant_of(engine, program.file)
     given = {"class": program.main_class, "verify": verify, "name": name}
+    arguments = " ".join(map(_word, program.arguments)) or traits.arguments or "{input} {output}"
     options = {
-        "jar": str(program.file.resolve()),
-        "arguments": " ".join(map(_word, program.arguments)) or "{input} {output}", "input": place,
-        "folder": str(Path.cwd()), **{option: value for option, value in given.items() if value},
+        "jar": str(program.file.resolve()), "arguments": arguments, "input": place, "folder": str(Path.cwd()),
+        **{option: value for option, value in given.items() if value},
     }  # fmt: skip
-    WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant_of(engine), options=options), "/")
+    WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant, options=options), "/")
     return options
 
 

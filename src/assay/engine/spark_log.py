@@ -82,6 +82,7 @@ _PLACES = b"FileIndex"
 _PLACE = re.compile(rb"FileIndex(?:\((\d+) paths\))?[^\[\]]{0,40}\[([^\[\]]*)")
 _PATHS = re.compile(rb"(?:^|,\s*)([A-Za-z][\w+.-]*):/")
 _MORE = b", ..."
+_WRITES = re.compile(rb"InsertIntoHadoopFsRelationCommand ([A-Za-z][\w+.-]*:/[^,\s\"\\]+)")
 _PATH = re.compile(r"([A-Za-z][\w+.-]*):/")
 _BY_PLAN = "FileScanRDD"
 _NO_FILES = frozenset({"ParallelCollectionRDD", "EmptyRDD", "JDBCRDD"})
@@ -213,7 +214,7 @@ class EventLog:
             return None
         kind = match[1].decode().rpartition(".")[2].removeprefix("SparkListener")
         if kind == PLAN:
-            return PLAN, {"schemes": schemes_of_plan(line)}
+            return PLAN, {"schemes": schemes_of_plan(line), "paths": paths_of_plan(line)}
         if kind not in READ or (kind == "BlockUpdated" and _RDD_BLOCK not in line):
             return None
         try:
@@ -259,11 +260,22 @@ def schemes_of_plan(line: bytes) -> set[str]:
     return schemes
 
 
+def paths_of_plan(line: bytes) -> list[str]:
+    """What a plan's scans read and its commands write, from the line of its event; without paths that Spark cuts."""
+    places = _PLACE.findall(line) if _PLACES in line else ()
+    named = [*(path for _, paths in places for path in paths.split(b", ")), *_WRITES.findall(line)]
+    return [path.decode(errors="replace") for path in named if b"/" in path and b"..." not in path]
+
+
 class Sources:
-    """What the events of an application have told so far: `schemes` in lower case, and whether these are `all`."""
+    """What the events of an application have told so far: `schemes` in lower case, and whether these are `all`.
+
+    `paths` are those that it read and wrote, as far as they are named.
+    """
 
     def __init__(self) -> None:
         self.schemes: set[str] = set()
+        self.paths: dict[str, None] = {}
         self.all = True
 
     def of_plan(self, schemes: Iterable[str]) -> None:
@@ -277,6 +289,7 @@ class Sources:
             name = str(rdd.get("Name", ""))
             if match := _PATH.match(name):
                 self.schemes.add(match[1].lower())
+                self.paths.update(dict.fromkeys(name.split(",")))
             elif not rdd.get("Parent IDs") and name != _BY_PLAN and name not in _NO_FILES:
                 self.all = False
 
@@ -341,6 +354,7 @@ class Application:
             self._take_job(kind, event)
         elif kind == PLAN:
             self.sources.of_plan(event["schemes"])
+            self.sources.paths.update(dict.fromkeys(event["paths"]))
         elif kind in {"ExecutorAdded", "ExecutorRemoved"}:
             self._take_executor(kind, event)
         elif kind == "BlockUpdated":

@@ -1,4 +1,5 @@
-"""Tez on YARN: MapReduce's jobs and programs as DAGs of two vertices, by Hadoop's framework name `yarn-tez`.
+"""Tez on YARN: MapReduce's jobs and programs as DAGs of two vertices, by Hadoop's framework name `yarn-tez`; and Hive's
+queries, whose DAGs are those of one session.
 
 Tez' client logs as Hadoop's own does. What its tasks did is in the application master's history file, which lies in
 the store, outside of what a trial measures.
@@ -34,6 +35,7 @@ class Tez(MapReduce):
     """Runs launches and programs as MapReduce does, with Tez' jars on the clients' class path."""
 
     stages: Mapping[str, str] = VERTICES
+    of_hive = "tez"
 
     def __init__(self, context: EngineContext) -> None:
         cluster = context.cluster

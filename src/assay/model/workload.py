@@ -100,6 +100,10 @@ class Variant(Frozen):
     scripts: Mapping[str, Callable[[], Mapping[str, str]]] = {}
     """Files that it runs as it runs jars, by the ends of their names, each with what finds the variables of the
     client's environment that they need. That raises BadInputError where it can't."""
+    scripts_alone: bool = False
+    """Whether it runs no jars."""
+    arguments: str = ""
+    """The arguments of its programs by default, where they are others than the workload's."""
     submitted: bool = False
     """Whether a class and properties are given before the jar, and not after it."""
     not_arguments: Mapping[str, str] = {}

@@ -319,6 +319,12 @@ class Readings:
             probe=self._probe, subject=key.subject, series=series, time_ms=time_ms, value=value, node=key.node
         )
 
+    def gained(self, part: PartSpan) -> Iterator[tuple[str, float]]:
+        """Of each counter its series, and what it counted in a part, as `amounts` has it."""
+        for key, counter in self._counters.items():
+            if (gone := counter.gone(part)) is not None:
+                yield key.series, gone[0]
+
     def amounts(self, parts: Sequence[PartSpan], sure: Collection[Part] | None = None) -> Iterator[Amount]:
         """What each counter counted in each part, and the highest that each level was (`..._peak_UNIT`).
 

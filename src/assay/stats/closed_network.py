@@ -8,6 +8,7 @@ CACM 16, 1973): the sum of all busy times with one task, and the longest with ve
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
+from functools import lru_cache
 from typing import TypeVar
 
 TASKS_AT_ONCE = 1.7
@@ -50,6 +51,11 @@ def _constant(shares: Sequence[Number], tasks: Number) -> Number:
 
 def computing_time(time_s: float, drives_busy_s: Sequence[float], tasks: float = TASKS_AT_ONCE) -> float:
     """How long the job of this time computes, by the time that its drives were busy; 0 where they explain all of it."""
+    return _computing_time(time_s, tuple(drives_busy_s), tasks)
+
+
+@lru_cache(maxsize=1 << 16)  # each of several changes of a job asks for the same
+def _computing_time(time_s: float, drives_busy_s: tuple[float, ...], tasks: float) -> float:
     low_s, high_s = 0.0, time_s
     for _ in range(_STEPS):
         middle_s = (low_s + high_s) / 2

@@ -299,8 +299,8 @@ class DriveTimes:
 def _counted(readings: Readings, span: PartSpan) -> dict[str, list[float]]:
     """What each drive counted in a time, by series."""
     by_series: dict[str, list[float]] = {series: [] for series in _SERIES}
-    for amount in readings.amounts([span]):
-        by_series[amount.series].append(amount.value)
+    for series, value in readings.gained(span):
+        by_series[series].append(value)
     return by_series
 
 

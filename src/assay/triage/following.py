@@ -119,7 +119,8 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     options += ["--cores", str(given.cores)] if given.cores else []
     memory, meanings = _memory(given)
     decided = shlex.join([*given.places, *options, *memory])
-    return f"{typed('run-job')} JAR --input INPUT {decided}", ", and ".join(["JAR and INPUT are the job's", *meanings])
+    file = FORMS[row.engine].file
+    return f"{typed('run-job')} {file} --input INPUT {decided}", ", and ".join([f"{file} and INPUT are the job's", *meanings])
 
 
 def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:

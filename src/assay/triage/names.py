@@ -11,6 +11,7 @@ only make the list longer.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from assay.engine.past.job import PastJob
 from assay.model.naming import printable
@@ -40,6 +41,7 @@ _EDGES = " _-:./#=,"
 NAMELESS = "(name not known)"
 
 
+@lru_cache(maxsize=1 << 14)
 def recurring(name: str) -> str:
     """A job's name as all of its runs have it."""
     plain = " ".join(printable(name).replace(_MARK, " ").split())
@@ -49,6 +51,11 @@ def recurring(name: str) -> str:
     # Of the signs around what was dropped the first one stays, so that words on both sides stay apart.
     rest = _AROUND.sub(lambda match: match[0].replace(_MARK, "")[:1], marked).strip(_EDGES)
     return rest if any(map(str.isalnum, rest)) else plain
+
+
+def changes(part: str) -> bool:
+    """Whether a part of a name or path has what changes from run to run."""
+    return _CHANGING.search(part) is not None
 
 
 def run_name(job: PastJob) -> str:

@@ -1,4 +1,4 @@
-"""A user's own job: a jar, or a script that an engine runs like one; the user's command judges it.
+"""A user's own job: a jar, or a script or query that an engine runs like one; the user's command judges it.
 
 Its jobs are those that its client names, measured like all others. It runs as `hadoop jar` runs it
 (org.apache.hadoop.util.RunJar), or as an engine's own variant says: the manifest's main class, or the one that `class`
@@ -59,6 +59,8 @@ def the_jar(options: WorkloadOptions, variant: str, variants: Mapping[str, Varia
         if "#" in str(jar):
             raise options.refusal("jar", "a file at a path without '#', which URLs read otherwise")
         return jar
+    if variants[variant].scripts_alone:
+        raise options.refusal("jar", f"a file ending in {' or '.join(variants[variant].scripts)} for variant {variant}")
     if odd := [sign for sign in "+!:" if sign in str(jar)]:
         raise options.refusal("jar", f"a file at a path without {odd[0]!r}, which Java's class loaders read otherwise")
     if not zipfile.is_zipfile(jar):
@@ -235,10 +237,13 @@ _ERROR_LINES = 8
 
 
 class CommandWorkload(BaseWorkload):
-    """Any jar or script, on a file or folder of this machine, the dataset, what is in the store, or nothing."""
+    """Any jar, script or query, on a file or folder of this machine, the dataset, what is in the store, or nothing."""
 
     takes = InputKind.FILES
-    summary = "runs your own jar or Python file, measured like all other workloads; your own command judges its output"
+    summary = (
+        "runs your own jar, Python file or query of Hive, measured like all other workloads; your own command judges its "
+        "output"
+    )
     stresses = "what the jar does: see its I/O signature and phases in the report"
     source = "yours"
     result = "what the jar writes"
@@ -251,7 +256,8 @@ class CommandWorkload(BaseWorkload):
     known_options = {
         "jar": Option(
             "",
-            "the jar's file, or that of a script which the variant runs (`submitted`: Python, `.py`); required",
+            "the jar's file, or that of a script which the variant runs (`submitted`: Python, `.py`; `query`: Hive, "
+            "`.sql` or `.hql`); required",
             is_path=True,
             example="my-job.jar",
         ),
@@ -259,7 +265,8 @@ class CommandWorkload(BaseWorkload):
         "class": Option("", "the main class, unless the jar's manifest names it"),
         "arguments": Option(
             "{input} {output}",
-            "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} are filled in",
+            "its arguments, split as a shell does; {input}, {output} (required), {hadoop} and {scratch} are filled in; "
+            "those of a query are options of `beeline`, by default `--hivevar input={input} --hivevar output={output}`",
         ),
         "input": Option(
             "",
@@ -277,6 +284,9 @@ class CommandWorkload(BaseWorkload):
     }
 
     def read_options(self) -> None:
+        if self.variant.arguments:
+            defaults = {name: option.default for name, option in self.known_options.items()}
+            self.options = WorkloadOptions(self.spec, {**defaults, "arguments": self.variant.arguments})
         self._folder = Path(self.options.text("folder"))
         self._jar = the_jar(self.options, self.spec.variant, self.all_variants)
         find_variables = self.variant.scripts.get(self._jar.suffix)
@@ -324,7 +334,8 @@ class CommandWorkload(BaseWorkload):
     def run(self, engine: Engine, progress: Progress) -> LaunchReport:
         """Run the jar's client; a job that failed counts although the jar ends well."""
         source, staged = self.options.text("input"), self.input_path
-        if self._is_local and Path(source).is_file():
+        # A table of a query is a folder.
+        if self._is_local and Path(source).is_file() and not self.variant.scripts_alone:
             staged = f"{self.input_path}/{Path(source).name}"
         places = {"output": self.output_path, "input": source if names_store(source) else staged}
         submitted = self.spec.hadoop if self.variant.submitted else {}

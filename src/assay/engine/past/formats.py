@@ -104,6 +104,8 @@ class PastForm(NamedTuple):
     """Whether a file is called as those are that lie beside these histories and are none."""
     names: NamesBeside | None = None
     """What tells the names of its jobs where their histories don't."""
+    file: str = "JAR"
+    """What stands for the file of a program of it in commands."""
 
 
 FORMS: Registry[PastForm] = Registry("form of past jobs", "assay.engine.past", parts=("read", "attempts"))

@@ -18,6 +18,13 @@ SETTINGS = frozenset({
     "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "yarn.nodemanager.resource.memory-mb",
 })  # fmt: skip
 """The properties of a job that are kept: ten thousand jobs have to fit into memory."""
+PLACES = ("mapreduce.input.fileinputformat.inputdir", "mapreduce.output.fileoutputformat.outputdir")
+"""Those that name what it reads, with commas between, and what it writes."""
+_COMMA = re.compile(r"(?<!\\),")
+_PARTS_OF_TABLES = re.compile(r"/[^/]*[=*?\[{].*")
+"""Partitions, and what patterns stand for."""
+_IN_FILE_SYSTEM = re.compile(r"(?:([A-Za-z][\w+.-]*):(?://[^/]*)?)?/[^/].*")
+_MOST_PATHS = 16
 REPLICAS, SORT_MIB, SPILL_SHARE = 3, 100, 0.8
 """Hadoop's own values, where a job's configuration is not known."""
 OF_STORE = frozenset({"HDFS", "VIEWFS", "WEBHDFS", "SWEBHDFS", "O3FS", "OFS", "MAPRFS"})
@@ -220,6 +227,9 @@ class PastJob(NamedTuple):
     """Whether `nodes` are those of a few of its tasks, so that it may have run on more."""
     program: PastProgram | None = None
     """What it ran, where its history tells that."""
+    paths: tuple[str, ...] = ()
+    """What it read and wrote in the cluster's store, where its history names that: sixteen paths at most, of tables
+    without their partitions."""
     name_id: str = ""
     """The id under which a file beside its history may tell its name; empty where its own history tells it."""
 
@@ -232,6 +242,11 @@ class PastJob(NamedTuple):
     def engine(self) -> str:
         """The engine that ran it."""
         return "mapreduce"
+
+    @property
+    def not_sampled(self) -> str:
+        """Why no sample of it can be run as it ran, a clause; empty where that can be."""
+        return ""
 
     @property
     def cluster(self) -> str:
@@ -385,6 +400,19 @@ def is_remote(scheme: str) -> bool:
 def is_unplaced(scheme: str) -> bool:
     """Whether a file system of that scheme may be on the nodes' drives or elsewhere."""
     return scheme.upper() not in OF_STORE | REMOTE | {"FILE"}
+
+
+def without_places(settings: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The settings of a job but for `PLACES`, and the paths that these name (`PastJob.paths`)."""
+    named = [path.replace("\\,", ",") for name in PLACES for path in _COMMA.split(settings.get(name, ""))]
+    return {name: value for name, value in settings.items() if name not in PLACES}, paths_in_store(named)
+
+
+def paths_in_store(named: Iterable[str]) -> tuple[str, ...]:
+    """Of some paths those in the cluster's store, each once, as `PastJob.paths` has them."""
+    paths = dict.fromkeys(_PARTS_OF_TABLES.sub("", path).rstrip("/") for path in named)
+    places = ((path, _IN_FILE_SYSTEM.fullmatch(path)) for path in paths)
+    return tuple(path for path, of in places if of and (not of[1] or of[1].upper() in OF_STORE))[:_MOST_PATHS]
 
 
 def unread(name: str, source: str, reason: str) -> PastJob:

@@ -18,6 +18,7 @@ from assay.engine.past.job import (
     BROKEN,
     MAP,
     OF_STORE,
+    PLACES,
     REDUCE,
     REMOTE,
     SETTINGS,
@@ -29,6 +30,7 @@ from assay.engine.past.job import (
     by_host,
     is_unplaced,
     unread,
+    without_places,
 )
 from assay.engine.past.mapreduce_advice import RULES
 from assay.engine.past.taken_over import OF_MAPREDUCE, taken_over
@@ -94,7 +96,7 @@ def settings_beside(file: Path, job: str) -> Mapping[str, str]:
 
 
 def read_settings(content: BinaryIO) -> Mapping[str, str]:
-    """The properties of a job's configuration that decide how it ran, by their present names.
+    """The properties of a job's configuration that decide how it ran, or name its places, by their present names.
 
     Raises ET.ParseError for what is no XML.
     """
@@ -103,7 +105,7 @@ def read_settings(content: BinaryIO) -> Mapping[str, str]:
         if element.tag == "property":
             name = (element.findtext("name") or "").strip()
             name = _FORMER_NAMES.get(name, name)
-            if name in SETTINGS:
+            if name in SETTINGS or name in PLACES:
                 settings[name] = (element.findtext("value") or "").strip()
             element.clear()
     return settings
@@ -263,6 +265,7 @@ class JobReading:
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
         hosts = by_host({node for by_node in self._nodes.values() for node in by_node})
         slots = most_at_once([*maps, *reduces])
+        settings, paths = without_places(settings)
         stages = [
             stage_of(name, attempts, begin_ms, merged_by(hosts, self._nodes[name]), slots)
             for name, attempts, begin_ms in ((MAP, maps, 0), (REDUCE, reduces, maps_end_ms))
@@ -274,7 +277,7 @@ class JobReading:
             self._times_ms["submitted"], self._started_ms, self._times_ms["finished"],
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
             tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
-            doubts=tuple(self._doubts()), uncertain=tuple(self._uncertain()),
+            doubts=tuple(self._doubts()), uncertain=tuple(self._uncertain()), paths=paths,
         )  # fmt: skip
 
     @property

@@ -12,7 +12,18 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
-from assay.engine.past.job import MAP, REDUCE, SETTINGS, SUCCEEDED, PastJob, StageSums, Uncertain, Work
+from assay.engine.past.job import (
+    MAP,
+    PLACES,
+    REDUCE,
+    SETTINGS,
+    SUCCEEDED,
+    PastJob,
+    StageSums,
+    Uncertain,
+    Work,
+    without_places,
+)
 from assay.engine.past.mapreduce import (
     CUT_SHORT,
     Attempt,
@@ -72,6 +83,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
     stages = []
     nodes: list[str] = []
     settings: dict[str, str] = {}
+    paths: tuple[str, ...] = ()
     sampled = False
     if not missing:
         try:
@@ -81,7 +93,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
             nodes = sorted({node for of_stage in by_stage for node in _nodes(of_job, of_stage, ask)})
             sampled = any(len(of_stage) > _NODES_OF for of_stage in by_stage)
             stages = list(_stages(tasks, counters, len(nodes)))
-            settings = _settings(of_job, ask)
+            settings, paths = without_places(_settings(of_job, ask))
             promised, ended = _promised(listed), sum(stage.whole.tasks for stage in stages)
             if ended < promised:
                 missing.append(
@@ -103,6 +115,7 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
         tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
         unplaced=tuple(sorted(unplaced)), doubts=(_IMPOSSIBLE,) if impossible else (),
         uncertain=(Uncertain(_IMPOSSIBLE, math.inf),) if impossible else (), nodes_are_sampled=sampled,
+        paths=paths,
     )  # fmt: skip
 
 
@@ -112,12 +125,12 @@ def _promised(listed: Mapping[str, Any]) -> int:
 
 
 def _settings(of_job: str, ask: Ask) -> dict[str, str]:
-    """What decided how it ran; nothing where the server has lost its configuration."""
+    """What decided how it ran, and its places; nothing where the server has lost its configuration."""
     try:
         properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
     except NoAnswerError:
         return {}
-    return {entry["name"]: entry["value"] for entry in properties if entry.get("name") in SETTINGS}
+    return {entry["name"]: entry["value"] for entry in properties if entry.get("name") in {*SETTINGS, *PLACES}}
 
 
 def _time(listed: Mapping[str, Any], name: str) -> int:

@@ -25,6 +25,7 @@ from assay.engine.past.job import (
     Work,
     by_host,
     is_unplaced,
+    paths_in_store,
 )
 from assay.engine.past.spark_advice import OF_SPARK, RULES, taken_over
 from assay.engine.past.spark_places import placed_by, shuffle_doubts, unplaced_shuffle
@@ -380,6 +381,7 @@ class ApplicationReading:
             unplaced=tuple(sorted([*filter(is_unplaced, seen.sources.schemes), *unplaced_shuffle(seen)])),
             doubts=(*doubts, *shuffle_doubts(seen)),
             uncertain=tuple(self._uncertain(seen)), program=program_of(seen.settings, seen.system),
+            paths=paths_in_store(seen.sources.paths),
         )  # fmt: skip
 
     def _uncertain(self, seen: Application) -> Iterator[Uncertain]:

@@ -19,6 +19,7 @@ from assay.engine.past.job import (
     START_ACCESSES,
     SUCCEEDED,
     PastJob,
+    PastProgram,
     StageSums,
     Uncertain,
     Use,
@@ -46,7 +47,7 @@ from assay.engine.past.task_times import (
     skewed_words,
     unknown_bytes,
 )
-from assay.engine.past.tez_advice import RULES, taken_over
+from assay.engine.past.tez_advice import OF_TEZ, RULES, taken_over
 from assay.engine.past.tez_names import is_query_id, query_id, query_text
 from assay.engine.tez_history import Entities, attempts_in, counters_of
 from assay.engine.tez_logs import TezLog, is_beside_tez, is_head_of_tez, is_tez_name
@@ -87,6 +88,11 @@ NO_TEXT = (
     "its history has no text of its query, so that other queries count as its runs; Hive's `query_data` in or below "
     "the same folder would tell it"
 )
+OF_QUERY = PastProgram(
+    unknown="a query names tables, and no files; write it into a file that makes its tables on ${input} and writes to "
+    "${output} (docs/how-to/run-your-own-job.md)"
+)
+NO_QUERY = PastProgram(unknown="its history has no text of a query")
 RECOVERED = "what ran before its application master was started again, which another file tells"
 
 
@@ -97,6 +103,11 @@ class PastDag(PastJob):
     def engine(self) -> str:
         """The engine that ran it."""
         return TEZ
+
+    @property
+    def not_sampled(self) -> str:
+        """Assay starts no daemons of LLAP."""
+        return f"{self.uncounted}, and Assay starts no such daemons" if self.uncounted else ""
 
     @property
     def polls_s(self) -> float:
@@ -345,6 +356,7 @@ class HistoryReading:
             unplaced=tuple(sorted(dag.unplaced)), doubts=tuple(doubts),
             uncertain=tuple(_uncertain(dag, info, finished_ms)),
             name_id="" if dag.text else query_id(dag_name) or query_id(caller),
+            program=OF_QUERY if dag.text else NO_QUERY,
         )  # fmt: skip
 
     def _missing(self, dag: _Dag, info: Mapping[str, Any], state: str, damaged: int) -> Iterator[str]:
@@ -523,7 +535,8 @@ def _attempts(file: Path) -> Sequence[TaskAttempt]:
 
 def _under_text(job: PastJob, text: str) -> PastJob:
     """A DAG whose history has no text of its query, named by that text."""
-    return job._replace(name=text, name_id="", doubts=tuple(doubt for doubt in job.doubts if doubt != NO_TEXT))
+    doubts = tuple(doubt for doubt in job.doubts if doubt != NO_TEXT)
+    return job._replace(name=text, name_id="", program=OF_QUERY, doubts=doubts)
 
 
 FORMS.add(TEZ, PastForm(
@@ -539,8 +552,10 @@ FORMS.add(TEZ, PastForm(
     idle="starts and waits for containers",
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
+    sample=OF_TEZ,
     directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS, listing="tez.task.launch.env"),
     rules=RULES,
     is_beside=is_beside_tez,
     names=NamesBeside(is_query_data, texts_in, _under_text),
+    file="QUERY.sql",
 ), place=3)  # fmt: skip

@@ -4,7 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from assay.engine.past.formats import MUCH_BYTES, Rule, Suggestion
 from assay.engine.past.job import PastJob
-from assay.engine.past.taken_over import BUNDLED_CODECS, TakenOver
+from assay.engine.past.taken_over import (
+    BLOCK_SIZE,
+    BUNDLED_CODECS,
+    SampledJob,
+    SampleRules,
+    TakenOver,
+    tasks_on_drive,
+)
 from assay.model.naming import bytes_text
 
 _COMPRESS, _CODEC = "tez.runtime.compress", "tez.runtime.compress.codec"
@@ -20,6 +27,17 @@ def taken_over(settings: Mapping[str, str]) -> TakenOver:
         return TakenOver(properties)
     del properties[_CODEC]
     return TakenOver(properties, f"the bundled Hadoop lacks {codec}, so its default codec takes its place")
+
+
+def for_sample(job: SampledJob) -> TakenOver:
+    """Those for a sample of a query's own input: splits as they are; Hive chooses reducers by the bytes."""
+    settings = taken_over(job.settings)
+    blocks = {BLOCK_SIZE: job.settings[BLOCK_SIZE]} if BLOCK_SIZE in job.settings else {}
+    return settings._replace(properties={**settings.properties, **blocks})
+
+
+OF_TEZ = SampleRules(for_sample, tasks_on_drive, own_processes=False)
+"""Tasks share containers, one after the other."""
 
 
 def _spills(job: PastJob) -> Iterator[Suggestion]:
