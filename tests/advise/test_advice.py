@@ -156,3 +156,38 @@ def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_sugges
         assert bool(lines) == (alternative.price != 0)
         assert all(line[:2] in {"# ", "+ ", "- ", "$ "} for line in lines)
         assert not lines or alternative.kinds == ("more-nodes",) or any("trap: " in line for line in lines)
+
+
+def change_lines(kind):
+    return [line for service in SERVICES.values() for line in service.changes.get(kind, ())]
+
+
+@pytest.mark.parametrize(
+    ("kind", "trap"),
+    [
+        ("local-directories-on-ssd", "with directories on disks and SSDs tasks use all in turn, whatever their speed"),
+        ("directed-jobs-on-ssd", "tasks of all jobs use all directories in turn, whatever their speed"),
+        ("directed-jobs-on-ssd", "Spark takes a directory by a file's name, also a full one"),
+        ("data-on-ssd", "removed on all nodes at once, blocks are gone"),
+        ("data-on-ssd", "a directory without [SSD] before it counts as DISK"),
+        ("data-on-ssd", "with ONE_SSD clients read the nearest copy, also from DISK, and of equally near ones any by chance, "
+         "unless dfs.namenode.read.considerStorageType is true, which excludes dfs.namenode.read.considerLoad"),
+        ("data-on-ssd", "without room on SSDs ALL_SSD falls back to DISK silently"),
+        ("data-on-ssd", "from node to node the mover moves 100 MB/s a DataNode at most"),
+    ],
+)  # fmt: skip
+def test_a_change_names_its_traps(kind, trap):
+    traps = "\n".join(change_lines(kind)).replace("\n#   ", " ").splitlines()
+    assert any(line.startswith("# trap: ") and trap in line for line in traps)
+
+
+def test_blocks_have_their_old_directory_until_they_have_moved():
+    lines = change_lines("data-on-ssd")
+    before, after = (next(line for line in lines if line.startswith(sign)) for sign in "-+")
+    assert before.partition("=")[2] in after
+    assert [line.split()[2] for line in lines if line.startswith("$ ")] == ["storagepolicies", "mover", "fsck"]
+
+
+def test_the_disk_balancers_plan_is_executed():
+    commands = [line for line in change_lines("one-more-disk") if line.startswith("$ ")]
+    assert [line.split()[3] for line in commands] == ["-plan", "-execute"]
