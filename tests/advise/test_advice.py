@@ -4,6 +4,7 @@ import pytest
 
 from assay.advise.advice import Comparison, Payback, Site, advise, beaten_by, first_of, least_share
 from assay.advise.alternatives import Directed, Purchase, alternatives
+from assay.advise.mover import move_of
 from assay.advise.sizes import sizes
 from assay.advise.views import sentences
 from assay.cli.context import find_installation
@@ -142,6 +143,12 @@ def test_an_ssd_lasts_as_long_as_its_drive_writes_of_five_years():
     assert known.written_a_day_bytes == 20 * GB
     assert known.years == pytest.approx(3 * 5 * 200 / 20)
     assert sizes([job_at(0, 1, GB)], 1, BUY.ssd, 100 * GB, 1.0).years is None
+
+
+def test_ssds_that_write_more_slowly_than_disks_read_decide_how_long_a_move_takes():
+    disk, slow = DISKS["input"], BUY.ssd._replace(number=2, write_rate=1e6)
+    assert move_of([], [], 2, disk, slow).rate == 2e6
+    assert move_of([], [], 2, disk, slow._replace(write_rate=1e12)).rate == 2 * disk.read_rate
 
 
 def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_suggest():

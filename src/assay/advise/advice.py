@@ -19,6 +19,7 @@ from assay.advise.alternatives import (
     Directed,
     Purchase,
     alternatives,
+    ssds_for_all_data,
 )
 from assay.advise.few_jobs import candidate_of, few_jobs, peak_of, saved_on_ssd
 from assay.advise.mover import Move, move_of
@@ -207,8 +208,10 @@ def advise(
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=window.longest_night.unknown if window else 0, worth=answer.summary.worth,
         no_gain=_no_gain(judged), sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
-        move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
-        if all_ssds else None,
+        move=move_of(
+            (run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT],
+            ssds_for_all_data(site.drives, site.purchase.ssd),
+        ) if all_ssds else None,
     )  # fmt: skip
 
 

@@ -3,12 +3,6 @@
 Source: Hadoop's ArchivalStorage, and the classes that the traps name.
 """
 
-MOVED_PER_S = 100.0 * (1 << 20)
-"""Of a DataNode, to others and from them (hdfs-default.xml: dfs.datanode.balance.bandwidthPerSec, 100m).
-
-Between drives of one node, which the mover prefers, the drives alone decide (DataXceiver.replaceBlock).
-"""
-
 CHANGES = {
     "data-on-ssd": (
         "# hdfs-site.xml of each DataNode; it reads this when it starts, or by",
