@@ -276,4 +276,4 @@ def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
         for job in jobs:
             for change in (change for change in job.advice if change.kind == kind):
                 yield f"# {job.job}: {change.counter}"
-                yield f"+ {change.change}"
+                yield from change.patch or (f"# {change.change}",)
