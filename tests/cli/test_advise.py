@@ -9,6 +9,7 @@ import pytest
 from click import BadParameter
 from click.testing import CliRunner
 
+from assay.advise.alternatives import KINDS
 from assay.cli import cli
 from assay.cli.advise import of_histories
 from assay.cli.context import find_installation
@@ -119,8 +120,8 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert "--small-ssd-price 90" in text
     assert "--ssd-nodes 2 --more-nodes 3 --small-ssd 65536MiB" in text
     assert [row["price"] for row in answer["alternatives"] if row["kinds"] == ["more-nodes"]] == [11_000, 33_000]
-    patch = advise(*few, "--print-change")
-    assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
+    assert "for these jobs alone: nightly sort" in advise(*few, "--print-change", "directed-jobs-on-ssd")
+    assert "for these jobs alone: " not in advise(*few, "--print-change", "local-directories-on-ssd")
     tenth = as_json(*words)
     assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
     assert tenth["directed"]["jobs"] == []
@@ -259,10 +260,31 @@ def test_one_night_is_a_doubt(site):
 
 def test_a_change_is_a_patch_to_review_with_its_traps(site):
     words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--print-change")
-    first, *lines = advise(*words).splitlines()
-    assert first.startswith("# ")
+    first, verdict, *lines = advise(*words).splitlines()
+    assert first.startswith("# larger buffers for fewer spills: ")
     assert "nothing was changed" in first
-    assert any(line.startswith("+ ") for line in lines)
+    assert verdict == "# verdict: pays"
+    assert "- mapreduce.task.io.sort.mb=100" in lines
+    assert any(line.startswith("# trap: raise -Xmx ") for line in lines)
+
+
+def test_a_change_of_each_kind_can_be_asked_for(site):
+    write_history(site, HEAVY._replace(number=8), settings={"mapreduce.task.io.sort.mb": "100"})
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--small-ssd", "64GiB")
+    rows = as_json(*words)["alternatives"]
+    assert {kind for row in rows for kind in row["kinds"]} == set(KINDS)
+    for kind in KINDS:
+        first, _, *lines = advise(*words, "--print-change", kind).splitlines()
+        assert first.startswith(f"# {next(row['name'] for row in rows if kind in row['kinds'])}: review this")
+        changed = [line for line in lines if line[:2] in {"+ ", "- "}]
+        assert all(re.fullmatch(r"[\w.-]+=.+", line[2:]) for line in changed)
+
+
+def test_a_change_that_is_none_here_is_refused_with_those_that_are(site):
+    with pytest.raises(BadInputError, match="'data-on-ssd' is no alternative for these jobs; possible are sort buffer, "):
+        advise("--history", site, "--drives", "1xssd", "--print-change", "data-on-ssd")
+    with pytest.raises(BadParameter, match="'no-such-change' is not one of 'first', 'sort buffer'"):
+        advise("--history", site, "--print-change", "no-such-change")
 
 
 @pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "nan", "1e3", "500,00"])

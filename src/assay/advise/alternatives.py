@@ -27,6 +27,11 @@ OF_DRIVES = frozenset({LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS, LOCAL_OF_SOME, 
 """The kinds of alternatives that change drives."""
 MORE_NODES = "more-nodes"
 """By what the others are measured."""
+KINDS = (
+    "sort buffer", "spills", "compression", "small pieces", LOCAL_ON_SSD, LOCAL_OF_SOME, DIRECTED_JOBS, DATA_ON_SSD,
+    ONE_MORE_DISK, "more-memory", MORE_NODES,
+)  # fmt: skip
+"""Of all alternatives."""
 
 
 class Purchase(NamedTuple):

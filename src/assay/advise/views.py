@@ -1,4 +1,4 @@
-"""The advice on one screen, in the order of a decision, as a page, and what comes first as a patch to review."""
+"""The advice on one screen, in the order of a decision, as a page, and an alternative as a patch to review."""
 
 from collections.abc import Iterator, Sequence
 
@@ -261,13 +261,13 @@ def _move_words(advice: Advice, move: Move) -> str:
     )
 
 
-def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
-    """The properties and commands of what comes first with their traps, as a patch to review. Nothing is changed."""
-    if advice.first is None:
+def change_text(advice: Advice, jobs: Sequence[JobRow], row: Comparison | None) -> Iterator[str]:
+    """The properties and commands of an alternative with their traps, as a patch to review. Nothing is changed."""
+    if row is None:
         yield f"# {headline(advice)}"
         return
-    row = advice.alternatives[advice.first]
     yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
+    yield f"# verdict: {row.verdict}"
     if DIRECTED_JOBS in row.kinds:
         yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
     for kind in row.kinds:

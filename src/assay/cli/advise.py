@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from assay.advise.advice import Advice, Site, least_share
+from assay.advise.advice import Advice, Comparison, Site, least_share
 from assay.advise.advice import advise as advise_for
-from assay.advise.alternatives import Purchase
+from assay.advise.alternatives import KINDS, Purchase
 from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
 from assay.advise.views import change_text, page, print_advice
 from assay.cli.console import Output
@@ -29,6 +29,7 @@ from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
 
 _SSD, _MORE_MEMORY = "1xssd", "128GiB"
+_FIRST = "first"
 
 
 class Price(click.ParamType[float]):
@@ -84,13 +85,15 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
 )  # fmt: skip
 @click.option("--html", "html", type=UserPath(), metavar="FILE", help="Write a page with the advice, too.")
 @click.option(
-    "--print-change", is_flag=True, help="Print what comes first as a patch to review: properties, commands, traps."
-)
+    "--print-change", is_flag=False, flag_value=_FIRST, type=click.Choice((_FIRST, *KINDS)), metavar="[KIND]",
+    help="Print what comes first, or the alternative of a kind, as a patch to review: properties, commands, traps. "
+    f"Kinds: {', '.join(KINDS)}.",
+)  # fmt: skip
 @output_options
 def advise(
     asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, more_nodes: int | None,
-    slots: int | None, nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool,
-    output: Output, **prices: float | None,
+    slots: int | None, nodes: int | None, drive_writes: float | None, html: Path | None,
+    print_change: str | None, *, output: Output, **prices: float | None,
 ) -> int:  # fmt: skip
     """Say what to change first for past jobs: SSDs, a disk, memory, nodes or settings. Nothing is changed.
 
@@ -99,7 +102,7 @@ def advise(
     \b
     Example:  assay advise --example --ssd-price 500 --node-price 11000
               assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
-              assay advise --history /history/done --drives 12xhdd --print-change
+              assay advise --history /history/done --drives 12xhdd --print-change data-on-ssd
     """
     check_target("--html", html)
     profiles = find_installation().profiles
@@ -136,20 +139,31 @@ def advise(
     })  # fmt: skip
     typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
-    _show(advice, answer, output, print_change=print_change)
+    _show(advice, answer, output, print_change)
     if html is not None:
         replace_text(html, page(advice))
         print_line(output.progress, f"page: {html}")
     return 0
 
 
-def _show(advice: Advice, answer: Triage, output: Output, *, print_change: bool) -> None:
+def _show(advice: Advice, answer: Triage, output: Output, print_change: str | None) -> None:
     if print_change:
-        emit(change_text(advice, answer.rows), None)
+        emit(change_text(advice, answer.rows, _asked(advice, print_change)), None)
     elif output.as_json:
         emit(iter([advice.model_dump_json(indent=1)]), None)
     else:
         print_advice(advice, output.results, verbose=output.verbose)
+
+
+def _asked(advice: Advice, kind: str) -> Comparison | None:
+    """The alternative of a kind, or what comes first, if anything. Raises BadInputError where there is none."""
+    if kind == _FIRST:
+        return None if advice.first is None else advice.alternatives[advice.first]
+    row = next((of for of in advice.alternatives if kind in of.kinds), None)
+    if row is None:
+        compared = ", ".join(dict.fromkeys(of.kinds[0] for of in advice.alternatives))
+        raise BadInputError(f"--print-change {kind!r} is no alternative for these jobs; possible are {compared}")
+    return row
 
 
 def _typed(options: Mapping[str, float | str | None]) -> list[str]:

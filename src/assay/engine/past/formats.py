@@ -23,8 +23,8 @@ from assay.model.task import TaskAttempt
 class Suggestion(NamedTuple):
     """A change, and the counters that suggest it.
 
-    `patch` has the lines of a patch to review of the job's own configuration, with traps behind `#`; none where somebody
-    has to decide how.
+    `patch` has lines of a patch to review of the job's configuration, with traps behind `#`; none where somebody has to
+    decide how.
     """
 
     kind: str
