@@ -70,6 +70,8 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert "SSDs for local directories need " in flat
     assert "Alternatives can pay below these unit prices: " in flat
     assert re.search(r"\bWith [^.:]+, these jobs save most: nightly sort ", flat)
+    assert "little or no gain, or of which nothing is known: they compute (1: report)." in flat
+    assert as_json("--history", site, "--drives", "1xhdd")["no_gain"] == {"they compute": ["report"]}
     (next_line,) = [line for line in lines if line.startswith("Then: ")]
     assert shlex.split(next_line)[1:6] == ["assay", "advise", "--ssd-price", "500", "--node-price"]
 
@@ -180,8 +182,13 @@ def test_the_move_of_inputs_takes_as_long_as_disks_read_all_copies_within_a_node
     assert saved["runs"] == 30
     assert job["runs"] == pytest.approx(job["seconds"] / 3600 / (saved["likely_hours"] / 30))
     assert move["nights"] == pytest.approx(move["seconds"] / 3600 / (row["likely_hours"] / 30), rel=0.01)
-    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY, "-v").split())
-    assert f"a node at {move['rate'] / 1e6:.0f} MB/s, takes " in text
+    words = ("--history", site, "--drives", "12xhdd", *MEMORY)
+    of_move = f"SSDs for all data: moving the jobs' inputs .* a node at {move['rate'] / 1e6:.0f} MB/s, takes "
+    assert row["verdict"] == "not known"
+    assert re.search(of_move, " ".join(advise(*words, *PRICES).split()))
+    dear = (*words, "--ssd-price", "1000000", "--node-price", "10")
+    assert not re.search(of_move, " ".join(advise(*dear).split()))
+    assert re.search(of_move, " ".join(advise(*dear, "-v").split()))
     assert as_json("--history", site, "--drives", "1xssd")["move"] is None
 
 

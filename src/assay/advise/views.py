@@ -6,7 +6,6 @@ from rich.console import Console
 
 from assay.advise.advice import Advice, Comparison, Payback
 from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS, LOCAL_ON_SSD
-from assay.advise.mover import Move
 from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
@@ -157,7 +156,7 @@ def page(advice: Advice) -> str:
 def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
 
-    Verbose, it says besides for which jobs a small SSD is, what a move takes, and all that was assumed.
+    Verbose, it says besides for which jobs a small SSD is, what a move takes in any case, and all that was assumed.
     """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
@@ -171,7 +170,7 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
         print_line(console, f"  in a wider terminal, too: {', '.join(left_out)}")
     print_text(console, LEGEND)
     print_line(console, "")
-    for sentence in (*sentences(advice), *(_more_words(advice) if verbose else ())):
+    for sentence in sentences(advice, verbose=verbose):
         print_text(console, sentence)
     print_text(console, _month_words(advice))
     shown = advice.assumed if verbose else advice.assumed[:_ASSUMED]
@@ -182,8 +181,8 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
     print_following(advice.next_commands[:2], console)
 
 
-def sentences(advice: Advice) -> Iterator[str]:
-    """What is beaten, jobs, sizes, and the price at which the answer flips."""
+def sentences(advice: Advice, *, verbose: bool = False) -> Iterator[str]:
+    """What is beaten, jobs, sizes, what moving inputs takes where that may pay, and the price that flips the answer."""
     yield from (f"Beaten: {of.name}, by {of.beaten_by}." for of in advice.alternatives if of.beaten_by)
     row = None if advice.first is None else advice.alternatives[advice.first]
     if row is not None and row.jobs:
@@ -195,12 +194,17 @@ def sentences(advice: Advice) -> Iterator[str]:
         yield f"With {row.name}, these jobs save most: {', '.join(shown)}."
     yield from _no_gain_words(advice)
     yield from _size_words(advice)
+    closed = {Payback.DOES_NOT_PAY, Payback.NO_ROOM}
+    if verbose:
+        yield from _more_words(advice)
+    elif any(DATA_ON_SSD in of.kinds and of.verdict not in closed for of in advice.alternatives):
+        yield from _move_words(advice)
     yield from _flip_words(advice)
 
 
 def _no_gain_words(advice: Advice) -> Iterator[str]:
     if advice.no_gain:
-        reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
+        reasons = "; ".join(f"{why} ({len(jobs)}: {first_few(jobs)})" for why, jobs in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
 
 
@@ -226,8 +230,7 @@ def _more_words(advice: Advice) -> Iterator[str]:
     """For which jobs a small SSD is, and what it takes to move inputs."""
     if advice.directed.jobs:
         yield f"For {_small_ssd(advice)}: {first_few(advice.directed.jobs, most=_JOBS)}."
-    if advice.move and advice.move.seconds:
-        yield _move_words(advice, advice.move)
+    yield from _move_words(advice)
 
 
 def _flip_words(advice: Advice) -> Iterator[str]:
@@ -246,15 +249,18 @@ def _small_ssd(advice: Advice) -> str:
     return f"an SSD of {bytes_text(advice.directed.ssd_bytes)} a node (--small-ssd)"
 
 
-def _move_words(advice: Advice, move: Move) -> str:
+def _move_words(advice: Advice) -> Iterator[str]:
     """What it takes to move data to SSDs, and when that is earned back."""
+    move = advice.move
+    if not move or not move.seconds:
+        return
     guess = "?" if any(DATA_ON_SSD in row.kinds and row.unknown for row in advice.alternatives) else ""
     first = move.jobs[0]
     earned = [
         "nobody knows when" if count is None else f"after {significant_text(count)}{guess} {unit}"
         for count, unit in ((move.nights, "nights"), (first.runs, "runs"))
     ]
-    return (
+    yield (
         f"SSDs for all data: moving the jobs' inputs with all copies, {bytes_text(move.node_bytes)} a node at "
         f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, earned back {earned[0]}; that of {first.job} "
         f"{about_text(first.seconds)}, {earned[1]}."
