@@ -294,6 +294,52 @@ def test_a_change_that_is_none_here_is_refused_with_those_that_are(site):
         advise("--history", site, "--print-change", "no-such-change")
 
 
+SITE = """
+drives: 1xhdd
+node-memory: 8GiB
+container-memory: 7GiB
+ssd-price: 500
+node-price: 11000
+disk-price: 300.00
+memory-price: 450
+history: [done]
+"""
+
+
+def test_a_file_has_what_is_not_typed(site, tmp_path):
+    (tmp_path / "site.yaml").write_text(SITE)
+    typed = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    assert as_json("--site", "site.yaml")["alternatives"] == typed["alternatives"]
+    cheap = as_json("--ssd-price", "9", "--site", "site.yaml")["alternatives"]
+    assert {row["price"] for row in cheap if row["kinds"] == ["data-on-ssd"]} == {2 * 9}
+    assert "--ssd-price 500 " in advise("--site", "site.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ssd-prise: 500", "site.yaml, line 2: unknown key 'ssd-prise'; did you mean 'ssd-price'"),
+        ("json: true", "unknown key 'json'"), ("site: other.yaml", "unknown key 'site'"),
+        ("ssd-price: EUR 500", "site.yaml, line 2: ssd-price: 'EUR 500' is no price"),
+        ("ssd-price: -5", "ssd-price: '-5' is no price"), ("ssd-price: true", "ssd-price is true, and must be a single"),
+        ("ssd-price: [500]", "ssd-price is a list"), ("nodes: 2.5", "nodes: '2.5' is no whole number"),
+        ("nodes:", "nodes is null"), ("{ssd-price: 1, 2: 3}", "the key 2 is not text"),
+    ],
+)  # fmt: skip
+def test_what_is_no_option_in_a_file_is_refused_with_its_line(site, tmp_path, line, message):
+    (tmp_path / "site.yaml").write_text(f"# of the site\n{line}\n")
+    with pytest.raises(BadInputError, match=re.escape(message)):
+        advise("--history", site, "--site", "site.yaml")
+
+
+def test_a_file_without_options_is_refused(site, tmp_path):
+    (tmp_path / "site.yaml").write_text("500\n")
+    with pytest.raises(BadInputError, match=r"site\.yaml has no options; write a line for each"):
+        advise("--history", site, "--site", "site.yaml")
+    with pytest.raises(BadInputError, match=r"none\.yaml"):
+        advise("--history", site, "--site", "none.yaml")
+
+
 @pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "nan", "1e3", "500,00"])
 def test_prices_are_plain_numbers(site, price):
     with pytest.raises(BadParameter, match="is no price; write a plain number such as 500, or 0 for what you have"):

@@ -18,9 +18,10 @@ from assay.cli.past_jobs import AskedJobs, PastJobs, check_target, past_jobs_opt
 from assay.cli.report import emit
 from assay.engine.past.job import PastJob, distinct
 from assay.host.files import replace_text
+from assay.host.yaml_file import YamlFile, plain, shown
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
-from assay.model.naming import bytes_text, size_of
+from assay.model.naming import bytes_text, nearest, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
 from assay.report.words import print_line
@@ -55,7 +56,40 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
     return click.option(f"--{name}-price", type=price, metavar="NUMBER", help=f"Price of {of}, a plain number.")
 
 
+def _options_of_site(context: click.Context, _option: click.Parameter, file: Path | None) -> None:
+    """What a file says stands in place of options that are not typed. Raises BadInputError for what is no option."""
+    if file is None:
+        return
+    source = YamlFile(file)
+    options = {
+        option.opts[0].removeprefix("--"): option for option in context.command.params
+        if not getattr(option, "is_flag", True) and option.name not in {"site", "html", "print_change"}
+    }  # fmt: skip
+    if not isinstance(source.tree, dict):
+        raise BadInputError(f"{file} has no options; write a line for each, such as ssd-price: 500")
+    defaults: dict[str, Any] = {}
+    for name, value in plain(source.tree).items():
+        if name not in options:
+            raise source.error_at([name], f"unknown key {name!r}; {nearest(name, list(options))}")
+        option, several = options[name], value if isinstance(value, list) else [value]
+        if not all(isinstance(of, str | int | float) and not isinstance(of, bool) for of in several):
+            raise source.error_at([name], f"{name} is {shown(value)}, and must be a single text or number")
+        if isinstance(value, list) and not option.multiple:
+            raise source.error_at([name], f"{name} is a list, and is to be one value")
+        texts = [str(of) for of in several]
+        try:
+            option.type_cast_value(context, texts if option.multiple else texts[0])
+        except click.BadParameter as error:
+            raise source.error_at([name], f"{name}: {error.message}") from None
+        defaults[str(option.name)] = texts if option.multiple else texts[0]
+    context.default_map = defaults
+
+
 @click.command()
+@click.option(
+    "--site", type=UserPath(), metavar="FILE", is_eager=True, expose_value=False, callback=_options_of_site,
+    help="Take options that are not typed from a YAML file, with a line for each, such as `ssd-price: 500`.",
+)  # fmt: skip
 @past_jobs_options
 @_price("ssd", "one SSD")
 @_price("small-ssd", "the SSD of --small-ssd (0 if you have it)")
@@ -102,7 +136,7 @@ def advise(
     \b
     Example:  assay advise --example --ssd-price 500 --node-price 11000
               assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
-              assay advise --history /history/done --drives 12xhdd --print-change data-on-ssd
+              assay advise --history /history/done --site site.yaml --print-change data-on-ssd
     """
     check_target("--html", html)
     profiles = find_installation().profiles
