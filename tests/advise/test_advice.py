@@ -4,6 +4,7 @@ import pytest
 
 from assay.advise.advice import Comparison, Payback, Site, advise, beaten_by, first_of, least_share
 from assay.advise.alternatives import Directed, Purchase, alternatives
+from assay.advise.mover import move_of
 from assay.advise.sizes import sizes
 from assay.advise.views import sentences
 from assay.cli.context import find_installation
@@ -144,6 +145,12 @@ def test_an_ssd_lasts_as_long_as_its_drive_writes_of_five_years():
     assert sizes([job_at(0, 1, GB)], 1, BUY.ssd, 100 * GB, 1.0).years is None
 
 
+def test_ssds_that_write_more_slowly_than_disks_read_decide_how_long_a_move_takes():
+    disk, slow = DISKS["input"], BUY.ssd._replace(number=2, write_rate=1e6)
+    assert move_of([], [], 2, disk, slow).rate == 2e6
+    assert move_of([], [], 2, disk, slow._replace(write_rate=1e12)).rate == 2 * disk.read_rate
+
+
 def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_suggest():
     site = DriveSite(drives_by_role("2xhdd", find_installation().profiles))
     for alternative in alternatives(site, 2, Purchase(BUY.ssd, 1), Directed(["sort"], 1.0)):
@@ -156,3 +163,38 @@ def test_a_service_says_how_each_alternative_is_made_that_counters_do_not_sugges
         assert bool(lines) == (alternative.price != 0)
         assert all(line[:2] in {"# ", "+ ", "- ", "$ "} for line in lines)
         assert not lines or alternative.kinds == ("more-nodes",) or any("trap: " in line for line in lines)
+
+
+def change_lines(kind):
+    return [line for service in SERVICES.values() for line in service.changes.get(kind, ())]
+
+
+@pytest.mark.parametrize(
+    ("kind", "trap"),
+    [
+        ("local-directories-on-ssd", "with directories on disks and SSDs tasks use all in turn, whatever their speed"),
+        ("directed-jobs-on-ssd", "tasks of all jobs use all directories in turn, whatever their speed"),
+        ("directed-jobs-on-ssd", "Spark takes a directory by a file's name, also a full one"),
+        ("data-on-ssd", "removed on all nodes at once, blocks are gone"),
+        ("data-on-ssd", "a directory without [SSD] before it counts as DISK"),
+        ("data-on-ssd", "with ONE_SSD clients read the nearest copy, also from DISK, and of equally near ones any by chance, "
+         "unless dfs.namenode.read.considerStorageType is true, which excludes dfs.namenode.read.considerLoad"),
+        ("data-on-ssd", "without room on SSDs ALL_SSD falls back to DISK silently"),
+        ("data-on-ssd", "from node to node the mover moves 100 MB/s a DataNode at most"),
+    ],
+)  # fmt: skip
+def test_a_change_names_its_traps(kind, trap):
+    traps = "\n".join(change_lines(kind)).replace("\n#   ", " ").splitlines()
+    assert any(line.startswith("# trap: ") and trap in line for line in traps)
+
+
+def test_blocks_have_their_old_directory_until_they_have_moved():
+    lines = change_lines("data-on-ssd")
+    before, after = (next(line for line in lines if line.startswith(sign)) for sign in "-+")
+    assert before.partition("=")[2] in after
+    assert [line.split()[2] for line in lines if line.startswith("$ ")] == ["storagepolicies", "mover", "fsck"]
+
+
+def test_the_disk_balancers_plan_is_executed():
+    commands = [line for line in change_lines("one-more-disk") if line.startswith("$ ")]
+    assert [line.split()[3] for line in commands] == ["-plan", "-execute"]

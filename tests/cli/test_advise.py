@@ -10,12 +10,15 @@ from click import BadParameter
 from click.testing import CliRunner
 
 from assay.advise.advice import Advice
+from assay.advise.alternatives import KINDS
 from assay.advise.views import change_text
 from assay.cli import cli
 from assay.cli.advise import of_histories
+from assay.cli.context import find_installation
 from assay.engine.past.made_histories import MadeJob, write_history
 from assay.model.errors import BadInputError
 from assay.report.words import significant_text
+from assay.triage.drives import drives_of_one_kind
 from tests.advise.test_saving import SITES, run_of
 
 GIB = 1 << 30
@@ -69,6 +72,8 @@ def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     assert "SSDs for local directories need " in flat
     assert "Alternatives can pay below these unit prices: " in flat
     assert re.search(r"\bWith [^.:]+, these jobs save most: nightly sort ", flat)
+    assert "little or no gain, or of which nothing is known: they compute (1: report)." in flat
+    assert as_json("--history", site, "--drives", "1xhdd")["no_gain"] == {"they compute": ["report"]}
     (next_line,) = [line for line in lines if line.startswith("Then: ")]
     assert shlex.split(next_line)[1:6] == ["assay", "advise", "--ssd-price", "500", "--node-price"]
 
@@ -119,8 +124,8 @@ def test_ssds_of_some_nodes_and_small_ones_cost_less_and_their_options_are_typed
     assert "--small-ssd-price 90" in text
     assert "--ssd-nodes 2 --more-nodes 3 --small-ssd 65536MiB" in text
     assert [row["price"] for row in answer["alternatives"] if row["kinds"] == ["more-nodes"]] == [11_000, 33_000]
-    patch = advise(*few, "--print-change")
-    assert ("for these jobs alone: nightly sort" in patch) == (answer["first"] == [*rows].index("directed-jobs-on-ssd"))
+    assert "for these jobs alone: nightly sort" in advise(*few, "--print-change", "directed-jobs-on-ssd")
+    assert "for these jobs alone: " not in advise(*few, "--print-change", "local-directories-on-ssd")
     tenth = as_json(*words)
     assert tenth["directed"]["ssd_bytes"] == pytest.approx(tenth["sizes"]["needed_bytes"] / 10)
     assert tenth["directed"]["jobs"] == []
@@ -166,10 +171,11 @@ def test_where_all_ssds_are_there_already_jobs_are_judged_by_the_usual_threshold
     assert "a small SSD costs 0, too (--small-ssd-price)" in answer["assumed"]
 
 
-def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
+def test_the_move_of_inputs_takes_as_long_as_disks_read_all_copies_within_a_node(site):
     answer = as_json("--history", site, "--drives", "12xhdd", *MEMORY, *PRICES)
     move = answer["move"]
-    assert move["rate"] == 100 * (1 << 20)
+    disks = drives_of_one_kind("12xhdd", find_installation().profiles, "")
+    assert move["rate"] == 12 * disks.read_rate
     job = next(of for of in move["jobs"] if of["job"] == "nightly sort")
     # Two nodes hold two copies of 8 GiB: each has all of it.
     assert job["seconds"] == pytest.approx(8 * GIB / move["rate"], rel=0.01)
@@ -178,8 +184,13 @@ def test_the_move_of_inputs_takes_as_long_as_a_node_moves_all_copies(site):
     assert saved["runs"] == 30
     assert job["runs"] == pytest.approx(job["seconds"] / 3600 / (saved["likely_hours"] / 30))
     assert move["nights"] == pytest.approx(move["seconds"] / 3600 / (row["likely_hours"] / 30), rel=0.01)
-    text = " ".join(advise("--history", site, "--drives", "12xhdd", *MEMORY, "-v").split())
-    assert "a node at 105 MB/s, takes " in text
+    words = ("--history", site, "--drives", "12xhdd", *MEMORY)
+    of_move = f"SSDs for all data: moving the jobs' inputs .* a node at {move['rate'] / 1e6:.0f} MB/s, takes "
+    assert row["verdict"] == "not known"
+    assert re.search(of_move, " ".join(advise(*words, *PRICES).split()))
+    dear = (*words, "--ssd-price", "1000000", "--node-price", "10")
+    assert not re.search(of_move, " ".join(advise(*dear).split()))
+    assert re.search(of_move, " ".join(advise(*dear, "-v").split()))
     assert as_json("--history", site, "--drives", "1xssd")["move"] is None
 
 
@@ -199,16 +210,12 @@ def test_paths_are_named_of_the_jobs_that_ssds_for_all_data_are_for(site):
     assert f"`{policy.format('hdfs://nn/logs')}`, `hdfs mover -p hdfs://nn/logs`. " in text
     assert "Histories do not tell where inputs and outputs lie of report." in text
     place = next(place for place, row in enumerate(told.alternatives) if row.kinds == ("data-on-ssd",))
-    patch = [*change_text(told.model_copy(update={"first": place}), ())]
+    patch = [*change_text(told, (), told.alternatives[place])]
     assert {f"$ {policy.format(folder)}" for folder in folders["nightly sort"]} < {*patch}
     assert "# report: its histories do not tell where its inputs and outputs lie" in patch
     unnamed = told.move.model_copy(update={"jobs": [of.model_copy(update={"folders": ()}) for of in told.move.jobs]})
-    patch = [*change_text(told.model_copy(update={"first": place, "move": unnamed}), ())]
+    patch = [*change_text(told.model_copy(update={"move": unnamed}), (), told.alternatives[place])]
     assert f"$ {policy.format('/PATH')}" in patch
-
-
-def test_a_single_disk_reads_less_than_a_node_may_move(site):
-    assert as_json("--history", site, "--drives", "1xhdd")["move"]["rate"] < 100 * (1 << 20)
 
 
 def test_on_nodes_with_many_drives_the_answer_is_not_known_and_names_the_job_to_measure(site):
@@ -286,10 +293,77 @@ def test_one_night_is_a_doubt(site):
 
 def test_a_change_is_a_patch_to_review_with_its_traps(site):
     words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--print-change")
-    first, *lines = advise(*words).splitlines()
-    assert first.startswith("# ")
+    first, verdict, *lines = advise(*words).splitlines()
+    assert first.startswith("# larger buffers for fewer spills: ")
     assert "nothing was changed" in first
-    assert any(line.startswith("+ ") for line in lines)
+    assert verdict == "# verdict: pays"
+    assert "- mapreduce.task.io.sort.mb=100" in lines
+    assert any(line.startswith("# trap: raise -Xmx ") for line in lines)
+
+
+def test_a_change_of_each_kind_can_be_asked_for(site):
+    write_history(site, HEAVY._replace(number=8), settings={"mapreduce.task.io.sort.mb": "100"})
+    words = ("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES, "--small-ssd", "64GiB")
+    rows = as_json(*words)["alternatives"]
+    assert {kind for row in rows for kind in row["kinds"]} == set(KINDS)
+    for kind in KINDS:
+        first, _, *lines = advise(*words, "--print-change", kind).splitlines()
+        assert first.startswith(f"# {next(row['name'] for row in rows if kind in row['kinds'])}: review this")
+        changed = [line for line in lines if line[:2] in {"+ ", "- "}]
+        assert all(re.fullmatch(r"[\w.-]+=.+", line[2:]) for line in changed)
+
+
+def test_a_change_that_is_none_here_is_refused_with_those_that_are(site):
+    with pytest.raises(BadInputError, match="'data-on-ssd' is no alternative for these jobs; possible are sort buffer, "):
+        advise("--history", site, "--drives", "1xssd", "--print-change", "data-on-ssd")
+    with pytest.raises(BadParameter, match="'no-such-change' is not one of 'first', 'sort buffer'"):
+        advise("--history", site, "--print-change", "no-such-change")
+
+
+SITE = """
+drives: 1xhdd
+node-memory: 8GiB
+container-memory: 7GiB
+ssd-price: 500
+node-price: 11000
+disk-price: 300.00
+memory-price: 450
+history: [done]
+"""
+
+
+def test_a_file_has_what_is_not_typed(site, tmp_path):
+    (tmp_path / "site.yaml").write_text(SITE)
+    typed = as_json("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
+    assert as_json("--site", "site.yaml")["alternatives"] == typed["alternatives"]
+    cheap = as_json("--ssd-price", "9", "--site", "site.yaml")["alternatives"]
+    assert {row["price"] for row in cheap if row["kinds"] == ["data-on-ssd"]} == {2 * 9}
+    assert "--ssd-price 500 " in advise("--site", "site.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ssd-prise: 500", "site.yaml, line 2: unknown key 'ssd-prise'; did you mean 'ssd-price'"),
+        ("json: true", "unknown key 'json'"), ("site: other.yaml", "unknown key 'site'"),
+        ("ssd-price: EUR 500", "site.yaml, line 2: ssd-price: 'EUR 500' is no price"),
+        ("ssd-price: -5", "ssd-price: '-5' is no price"), ("ssd-price: true", "ssd-price is true, and must be a single"),
+        ("ssd-price: [500]", "ssd-price is a list"), ("nodes: 2.5", "nodes: '2.5' is no whole number"),
+        ("nodes:", "nodes is null"), ("{ssd-price: 1, 2: 3}", "the key 2 is not text"),
+    ],
+)  # fmt: skip
+def test_what_is_no_option_in_a_file_is_refused_with_its_line(site, tmp_path, line, message):
+    (tmp_path / "site.yaml").write_text(f"# of the site\n{line}\n")
+    with pytest.raises(BadInputError, match=re.escape(message)):
+        advise("--history", site, "--site", "site.yaml")
+
+
+def test_a_file_without_options_is_refused(site, tmp_path):
+    (tmp_path / "site.yaml").write_text("500\n")
+    with pytest.raises(BadInputError, match=r"site\.yaml has no options; write a line for each"):
+        advise("--history", site, "--site", "site.yaml")
+    with pytest.raises(BadInputError, match=r"none\.yaml"):
+        advise("--history", site, "--site", "none.yaml")
 
 
 @pytest.mark.parametrize("price", ["EUR 500", "500EUR", "-5", "nan", "1e3", "500,00"])

@@ -401,6 +401,7 @@ def test_cheaper_changes(tmp_path):
     )
     job = read(tmp_path, made, settings={"tez.runtime.compress": "false"})
     assert [suggestion.kind for suggestion in suggestions(job)] == ["spills", "compression"]
+    assert suggestions(job)[1].patch[:2] == ("- tez.runtime.compress=false", "+ tez.runtime.compress=true")
     settings = {"tez.runtime.compress": "true", "tez.runtime.compress.codec": "com.hadoop.LzoCodec"}
     taken = FORMS["tez"].taken_over(read(tmp_path, made, settings=settings).settings)
     assert taken.properties == {"tez.runtime.compress": "true"}

@@ -4,6 +4,7 @@ import io
 import re
 import time
 from datetime import datetime, timedelta
+from math import ceil
 
 import pytest
 from hypothesis import given
@@ -383,11 +384,22 @@ def kinds(job, settings=()):
 def test_cheaper_changes_rest_on_counters():
     sort = kinds(HEAVY._replace(spills=2), {"mapreduce.task.io.sort.mb": "100"})["sort buffer"]
     assert "mapreduce.task.io.sort.mb from 100 to " in sort.change
+    needed = int(re.search(r" to (\d+)", sort.change)[1])
+    before, after, trap = sort.patch
+    assert (before, after) == ("- mapreduce.task.io.sort.mb=100", f"+ mapreduce.task.io.sort.mb={needed}")
+    assert trap.startswith(f"# trap: raise -Xmx in mapreduce.map.java.opts by {needed - 100} MB, and ")
+    assert f" mapreduce.map.memory.mb by {ceil((needed - 100) / 0.8)}, or maps run out of memory" in trap
     assert "SPILLED_RECORDS" in sort.counter
     assert spills_per_record(made(HEAVY._replace(spills=3))) == pytest.approx(3)
     assert "sort buffer" not in kinds(HEAVY)
     settings = {"dfs.replication": "3"}
-    assert "compression" in kinds(HEAVY, settings)
+    codec, lz4 = "mapreduce.map.output.compress.codec", "org.apache.hadoop.io.compress.Lz4Codec"
+    switch = ("- mapreduce.map.output.compress=false", "+ mapreduce.map.output.compress=true")
+    *lines, trap = kinds(HEAVY, settings)["compression"].patch
+    assert (*lines[:2], lines[3]) == (*switch, f"+ {codec}=org.apache.hadoop.io.compress.SnappyCodec")
+    assert trap.startswith("# trap: ")
+    *lines, trap = kinds(HEAVY, {codec: lz4})["compression"].patch
+    assert (*lines, trap) == (*switch, f"# trap: each node needs the codec {lz4}")
     assert "compression" not in kinds(HEAVY, {"mapreduce.map.output.compress": "true"})
     assert "compression" not in kinds(HEAVY)  # without a configuration no one knows
     pieces = HEAVY._replace(maps=200, reduces=50, map_output_bytes=100 * MIB)

@@ -19,6 +19,7 @@ from assay.advise.alternatives import (
     Directed,
     Purchase,
     alternatives,
+    ssds_for_all_data,
 )
 from assay.advise.few_jobs import candidate_of, few_jobs, peak_of, saved_on_ssd
 from assay.advise.mover import Move, move_of
@@ -34,7 +35,7 @@ from assay.triage.ranking import DriveSite, JobRow, NextCommand, Triage, TriageV
 from assay.triage.reasons import BoundedRun, by_job
 from assay.triage.window import window_of
 
-ADVICE_VERSION = 1
+ADVICE_VERSION = 2
 _DAY_MS = 86_400_000
 _MOST_SHARE = 0.99
 """What saves more has no price at which it would not pay."""
@@ -127,8 +128,8 @@ class Advice(Frozen):
     """Of how many runs on the critical chain of the longest night nothing is known, so that they save nothing here."""
     worth: float
     """The share of it that SSDs for local directories must save by their price; without prices triage's threshold."""
-    no_gain: Mapping[str, int]
-    """How many jobs gain little or nothing, or nobody knows what, by reason."""
+    no_gain: Mapping[str, tuple[str, ...]]
+    """The jobs that gain little or nothing, or nobody knows what, by reason."""
     sizes: Sizes
     """The size of SSDs for local directories, and how long they last."""
     directed: DirectedJobs
@@ -207,8 +208,10 @@ def advise(
         month_hours=batch.hours, uncounted_hours=to_hours * uncounted_s,
         night_unknown=window.longest_night.unknown if window else 0, worth=answer.summary.worth,
         no_gain=_no_gain(judged), sizes=of_ssds, directed=directed, assumed=(*_assumed(rows, site.purchase), *assumed),
-        move=move_of((run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT])
-        if all_ssds else None,
+        move=move_of(
+            (run.job for run in runs), all_ssds.jobs, site.nodes, site.drives.drives[INPUT],
+            ssds_for_all_data(site.drives, site.purchase.ssd),
+        ) if all_ssds else None,
     )  # fmt: skip
 
 
@@ -381,13 +384,13 @@ def first_of(rows: Sequence[Comparison]) -> int | None:
     return max(alike, key=partial(rank, by_price=True), default=None)
 
 
-def _no_gain(rows: Sequence[JobRow]) -> dict[str, int]:
-    """How many jobs cannot gain, or are not known, by reason."""
-    counts = Counter[str]()
+def _no_gain(rows: Sequence[JobRow]) -> dict[str, tuple[str, ...]]:
+    """The jobs that cannot gain, or are not known, by reason, that of most jobs first."""
+    jobs: dict[str, list[str]] = {}
     for row in rows:
         if row.verdict is TriageVerdict.CANNOT_MATTER:
-            counts[_NO_GAIN.get(row.basis, "their drives are hardly busy")] += 1
+            jobs.setdefault(_NO_GAIN.get(row.basis, "their drives are hardly busy"), []).append(row.job)
         elif row.verdict is TriageVerdict.NOT_KNOWN:
             unsure = "something contradicts their bounds" if row.contradictions else "little but waits between polls"
-            counts[unsure if row.counted else "their histories lack data"] += 1
-    return dict(counts.most_common())
+            jobs.setdefault(unsure if row.counted else "their histories lack data", []).append(row.job)
+    return {reason: tuple(jobs[reason]) for reason in sorted(jobs, key=lambda reason: -len(jobs[reason]))}

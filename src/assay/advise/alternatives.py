@@ -27,6 +27,11 @@ OF_DRIVES = frozenset({LOCAL_ON_SSD, DATA_ON_SSD, DIRECTED_JOBS, LOCAL_OF_SOME, 
 """The kinds of alternatives that change drives."""
 MORE_NODES = "more-nodes"
 """By what the others are measured."""
+KINDS = (
+    "sort buffer", "spills", "compression", "small pieces", LOCAL_ON_SSD, LOCAL_OF_SOME, DIRECTED_JOBS, DATA_ON_SSD,
+    ONE_MORE_DISK, "more-memory", MORE_NODES,
+)  # fmt: skip
+"""Of all alternatives."""
 
 
 class Purchase(NamedTuple):
@@ -119,12 +124,17 @@ def _ssds(site: DriveSite, nodes: int, purchase: Purchase, directed: Directed | 
                 (DIRECTED_JOBS,), has_room=_has_room(site, purchase, 1),
             )  # fmt: skip
     if site.drives[INPUT].profile != ssd.profile:
-        all_ssds = ssd._replace(number=max(ssd.number, site.drives[INPUT].number))
+        all_ssds = ssds_for_all_data(site, ssd)
         yield Alternative(
             f"{all_ssds.number} SSD{'' if all_ssds.number == 1 else 's'} a node for all data",
             _times(nodes * all_ssds.number, price), partial(on_ssd, ROLES, all_ssds), (DATA_ON_SSD,), all_ssds.number,
             purchase.slots is None or all_ssds.number <= purchase.slots,
         )  # fmt: skip
+
+
+def ssds_for_all_data(site: DriveSite, ssd: Drives) -> Drives:
+    """SSDs of a kind in place of all drives of the input: as many as these, or more."""
+    return ssd._replace(number=max(ssd.number, site.drives[INPUT].number))
 
 
 def _others(site: DriveSite, nodes: int, purchase: Purchase) -> Iterator[Alternative]:

@@ -7,7 +7,6 @@ from itertools import takewhile
 from assay.advise.saving import MONTH_NIGHTS, JobSaving
 from assay.engine.past.job import PastJob
 from assay.model.base import Frozen
-from assay.model.registry import SERVICES
 from assay.triage.drives import Drives
 from assay.triage.names import changes, run_name
 
@@ -34,7 +33,7 @@ class Move(Frozen):
     """
 
     rate: float
-    """Bytes a second that each node moves: the store's default, or what its drives read at least if that is less."""
+    """Bytes a second that each node moves: what its disks read at least, or what its SSDs write if that is less."""
     node_bytes: float
     """What each node moves: the largest input of each job with all copies."""
     seconds: float
@@ -45,15 +44,19 @@ class Move(Frozen):
     """Each of the jobs, those first that save most."""
 
 
-def move_of(jobs: Iterable[PastJob], saved: Sequence[JobSaving], nodes: int, disk: Drives) -> Move:
-    """The move on a cluster of so many nodes, of which `disk` has the data, for what is saved of jobs in a month."""
+def move_of(jobs: Iterable[PastJob], saved: Sequence[JobSaving], nodes: int, disk: Drives, ssd: Drives) -> Move:
+    """The move within each of so many nodes, from `disk` to `ssd`, for what is saved of jobs in a month.
+
+    The drives alone bound it (Hadoop: Mover.chooseTargetInSameNode comes first, and DataXceiver.replaceBlock holds no
+    move within a node back).
+    """
     inputs: dict[str, float] = {}
     folders: dict[str, dict[str, None]] = {}
     for job in jobs:
         name, copied = run_name(job), min(job.copies, nodes) * job.whole.store_read
         inputs[name] = max(inputs.get(name, 0.0), copied)
         folders.setdefault(name, {}).update(dict.fromkeys(map(lasting_folder, job.paths)))
-    rate = min([disk.number * disk.read_rate, *(of.moved_per_s for of in SERVICES.values() if of.moved_per_s)])
+    rate = min(disk.number * disk.read_rate, ssd.number * ssd.write_rate)
     moves = tuple(_job_move(of, inputs, nodes * rate, tuple(folders[of.job])) for of in saved)
     seconds = sum(of.seconds for of in moves)
     saved_hours = sum(of.likely_hours or 0.0 for of in saved)

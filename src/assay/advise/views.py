@@ -1,4 +1,4 @@
-"""The advice on one screen, in the order of a decision, as a page, and what comes first as a patch to review."""
+"""The advice on one screen, in the order of a decision, as a page, and an alternative as a patch to review."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,6 @@ from rich.console import Console
 
 from assay.advise.advice import Advice, Comparison, Payback
 from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS, LOCAL_ON_SSD
-from assay.advise.mover import Move
 from assay.advise.saving import MONTH_NIGHTS
 from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
@@ -151,7 +150,7 @@ def page(advice: Advice) -> str:
         name="advise", data="", headline=headline(advice), legend=LEGEND,
         compared=[*compared[:-1], compared[-1]._replace(titles=beaten_by)], row=row, jobs=_job_table(row),
         more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)),
-        sizes=[*_size_words(advice), *_more_words(advice)], flips=list(_flip_words(advice)),
+        sizes=[*_size_words(advice), *_more_words(advice), *_path_words(advice)], flips=list(_flip_words(advice)),
         counted=_month_words(advice), following=advice.next_commands[:2], assumed=advice.assumed,
     )  # fmt: skip
     return html
@@ -160,8 +159,8 @@ def page(advice: Advice) -> str:
 def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
 
-    Verbose, it says besides for which jobs a small SSD is, what a move takes, where the moved data lie, and all that was
-    assumed.
+    Verbose, it says besides for which jobs a small SSD is, what a move takes and where its data lie in any case, and all
+    that was assumed.
     """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
@@ -175,8 +174,7 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
         print_line(console, f"  in a wider terminal, too: {', '.join(left_out)}")
     print_text(console, LEGEND)
     print_line(console, "")
-    more = _more_words(advice) if verbose else _path_words(advice) if _data_gain(advice) else ()
-    for sentence in (*sentences(advice), *more):
+    for sentence in sentences(advice, verbose=verbose):
         print_text(console, sentence)
     print_text(console, _month_words(advice))
     shown = advice.assumed if verbose else advice.assumed[:_ASSUMED]
@@ -187,8 +185,8 @@ def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> 
     print_following(advice.next_commands[:2], console)
 
 
-def sentences(advice: Advice) -> Iterator[str]:
-    """What is beaten, jobs, sizes, and the price at which the answer flips."""
+def sentences(advice: Advice, *, verbose: bool = False) -> Iterator[str]:
+    """What is beaten, jobs, sizes, what moving inputs takes where that may pay, and the price that flips the answer."""
     yield from (f"Beaten: {of.name}, by {of.beaten_by}." for of in advice.alternatives if of.beaten_by)
     row = None if advice.first is None else advice.alternatives[advice.first]
     if row is not None and row.jobs:
@@ -200,12 +198,19 @@ def sentences(advice: Advice) -> Iterator[str]:
         yield f"With {row.name}, these jobs save most: {', '.join(shown)}."
     yield from _no_gain_words(advice)
     yield from _size_words(advice)
+    closed = {Payback.DOES_NOT_PAY, Payback.NO_ROOM}
+    if verbose:
+        yield from _more_words(advice)
+    elif any(DATA_ON_SSD in of.kinds and of.verdict not in closed for of in advice.alternatives):
+        yield from _move_words(advice)
+    if verbose or _data_gain(advice):
+        yield from _path_words(advice)
     yield from _flip_words(advice)
 
 
 def _no_gain_words(advice: Advice) -> Iterator[str]:
     if advice.no_gain:
-        reasons = ", ".join(f"{why} ({count})" for why, count in advice.no_gain.items())
+        reasons = "; ".join(f"{why} ({len(jobs)}: {first_few(jobs)})" for why, jobs in advice.no_gain.items())
         yield f"Jobs with little or no gain, or of which nothing is known: {reasons}."
 
 
@@ -231,9 +236,7 @@ def _more_words(advice: Advice) -> Iterator[str]:
     """For which jobs a small SSD is, and what it takes to move inputs."""
     if advice.directed.jobs:
         yield f"For {_small_ssd(advice)}: {first_few(advice.directed.jobs, most=_JOBS)}."
-    if advice.move and advice.move.seconds:
-        yield _move_words(advice, advice.move)
-        yield from _path_words(advice)
+    yield from _move_words(advice)
 
 
 def _data_gain(advice: Advice) -> bool:
@@ -283,28 +286,31 @@ def _small_ssd(advice: Advice) -> str:
     return f"an SSD of {bytes_text(advice.directed.ssd_bytes)} a node (--small-ssd)"
 
 
-def _move_words(advice: Advice, move: Move) -> str:
+def _move_words(advice: Advice) -> Iterator[str]:
     """What it takes to move data to SSDs, and when that is earned back."""
+    move = advice.move
+    if not move or not move.seconds:
+        return
     guess = "?" if any(DATA_ON_SSD in row.kinds and row.unknown for row in advice.alternatives) else ""
     first = move.jobs[0]
     earned = [
         "nobody knows when" if count is None else f"after {significant_text(count)}{guess} {unit}"
         for count, unit in ((move.nights, "nights"), (first.runs, "runs"))
     ]
-    return (
+    yield (
         f"SSDs for all data: moving the jobs' inputs with all copies, {bytes_text(move.node_bytes)} a node at "
         f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, earned back {earned[0]}; that of {first.job} "
         f"{about_text(first.seconds)}, {earned[1]}."
     )
 
 
-def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
-    """The properties and commands of what comes first with their traps, as a patch to review. Nothing is changed."""
-    if advice.first is None:
+def change_text(advice: Advice, jobs: Sequence[JobRow], row: Comparison | None) -> Iterator[str]:
+    """The properties and commands of an alternative with their traps, as a patch to review. Nothing is changed."""
+    if row is None:
         yield f"# {headline(advice)}"
         return
-    row = advice.alternatives[advice.first]
     yield f"# {row.name}: review this and put it into your own configuration; nothing was changed"
+    yield f"# verdict: {row.verdict}"
     if DIRECTED_JOBS in row.kinds:
         yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
     of_jobs = advice.move.jobs if advice.move and DATA_ON_SSD in row.kinds else ()
@@ -316,4 +322,4 @@ def change_text(advice: Advice, jobs: Sequence[JobRow]) -> Iterator[str]:
         for job in jobs:
             for change in (change for change in job.advice if change.kind == kind):
                 yield f"# {job.job}: {change.counter}"
-                yield f"+ {change.change}"
+                yield from change.patch or (f"# {change.change}",)

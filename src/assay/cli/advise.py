@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from assay.advise.advice import Advice, Site, least_share
+from assay.advise.advice import Advice, Comparison, Site, least_share
 from assay.advise.advice import advise as advise_for
-from assay.advise.alternatives import Purchase
+from assay.advise.alternatives import KINDS, Purchase
 from assay.advise.sizes import DRIVE_WRITES, WARRANTY_YEARS
 from assay.advise.views import change_text, page, print_advice
 from assay.cli.console import Output
@@ -18,9 +18,10 @@ from assay.cli.past_jobs import AskedJobs, PastJobs, check_target, past_jobs_opt
 from assay.cli.report import emit
 from assay.engine.past.job import PastJob, distinct
 from assay.host.files import replace_text
+from assay.host.yaml_file import YamlFile, plain, shown
 from assay.media.emulated.profile import find_profile
 from assay.model.errors import BadInputError
-from assay.model.naming import bytes_text, size_of
+from assay.model.naming import bytes_text, nearest, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
 from assay.report.words import print_line
@@ -29,6 +30,7 @@ from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
 
 _SSD, _MORE_MEMORY = "1xssd", "128GiB"
+_FIRST = "first"
 
 
 class Price(click.ParamType[float]):
@@ -54,7 +56,40 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
     return click.option(f"--{name}-price", type=price, metavar="NUMBER", help=f"Price of {of}, a plain number.")
 
 
+def _options_of_site(context: click.Context, _option: click.Parameter, file: Path | None) -> None:
+    """What a file says stands in place of options that are not typed. Raises BadInputError for what is no option."""
+    if file is None:
+        return
+    source = YamlFile(file)
+    options = {
+        option.opts[0].removeprefix("--"): option for option in context.command.params
+        if not getattr(option, "is_flag", True) and option.name not in {"site", "html", "print_change"}
+    }  # fmt: skip
+    if not isinstance(source.tree, dict):
+        raise BadInputError(f"{file} has no options; write a line for each, such as ssd-price: 500")
+    defaults: dict[str, Any] = {}
+    for name, value in plain(source.tree).items():
+        if name not in options:
+            raise source.error_at([name], f"unknown key {name!r}; {nearest(name, list(options))}")
+        option, several = options[name], value if isinstance(value, list) else [value]
+        if not all(isinstance(of, str | int | float) and not isinstance(of, bool) for of in several):
+            raise source.error_at([name], f"{name} is {shown(value)}, and must be a single text or number")
+        if isinstance(value, list) and not option.multiple:
+            raise source.error_at([name], f"{name} is a list, and is to be one value")
+        texts = [str(of) for of in several]
+        try:
+            option.type_cast_value(context, texts if option.multiple else texts[0])
+        except click.BadParameter as error:
+            raise source.error_at([name], f"{name}: {error.message}") from None
+        defaults[str(option.name)] = texts if option.multiple else texts[0]
+    context.default_map = defaults
+
+
 @click.command()
+@click.option(
+    "--site", type=UserPath(), metavar="FILE", is_eager=True, expose_value=False, callback=_options_of_site,
+    help="Take options that are not typed from a YAML file, with a line for each, such as `ssd-price: 500`.",
+)  # fmt: skip
 @past_jobs_options
 @_price("ssd", "one SSD")
 @_price("small-ssd", "the SSD of --small-ssd (0 if you have it)")
@@ -84,13 +119,15 @@ def _price(name: str, of: str, *, positive: bool = False) -> Callable[[Callable[
 )  # fmt: skip
 @click.option("--html", "html", type=UserPath(), metavar="FILE", help="Write a page with the advice, too.")
 @click.option(
-    "--print-change", is_flag=True, help="Print what comes first as a patch to review: properties, commands, traps."
-)
+    "--print-change", is_flag=False, flag_value=_FIRST, type=click.Choice((_FIRST, *KINDS)), metavar="[KIND]",
+    help="Print what comes first, or the alternative of a kind, as a patch to review: properties, commands, traps. "
+    f"Kinds: {', '.join(KINDS)}.",
+)  # fmt: skip
 @output_options
 def advise(
     asked: AskedJobs, ssd: str, ssd_nodes: int | None, small_ssd: int | None, more_memory: int, more_nodes: int | None,
-    slots: int | None, nodes: int | None, drive_writes: float | None, html: Path | None, *, print_change: bool,
-    output: Output, **prices: float | None,
+    slots: int | None, nodes: int | None, drive_writes: float | None, html: Path | None,
+    print_change: str | None, *, output: Output, **prices: float | None,
 ) -> int:  # fmt: skip
     """Say what to change first for past jobs: SSDs, a disk, memory, nodes or settings. Nothing is changed.
 
@@ -99,7 +136,7 @@ def advise(
     \b
     Example:  assay advise --example --ssd-price 500 --node-price 11000
               assay advise --history /history/done --drives 12xhdd --ssd-price 500 --node-price 11000 --sar SAR
-              assay advise --history /history/done --drives 12xhdd --print-change
+              assay advise --history /history/done --site site.yaml --print-change data-on-ssd
     """
     check_target("--html", html)
     profiles = find_installation().profiles
@@ -136,20 +173,31 @@ def advise(
     })  # fmt: skip
     typed = past.typed(DEFAULT_WORTH)._replace(worth=worth, asks=("advise", *own_options))
     advice = advice.model_copy(update={"next_commands": tuple(next_commands(answer, typed))})
-    _show(advice, answer, output, print_change=print_change)
+    _show(advice, answer, output, print_change)
     if html is not None:
         replace_text(html, page(advice))
         print_line(output.progress, f"page: {html}")
     return 0
 
 
-def _show(advice: Advice, answer: Triage, output: Output, *, print_change: bool) -> None:
+def _show(advice: Advice, answer: Triage, output: Output, print_change: str | None) -> None:
     if print_change:
-        emit(change_text(advice, answer.rows), None)
+        emit(change_text(advice, answer.rows, _asked(advice, print_change)), None)
     elif output.as_json:
         emit(iter([advice.model_dump_json(indent=1)]), None)
     else:
         print_advice(advice, output.results, verbose=output.verbose)
+
+
+def _asked(advice: Advice, kind: str) -> Comparison | None:
+    """The alternative of a kind, or what comes first, if anything. Raises BadInputError where there is none."""
+    if kind == _FIRST:
+        return None if advice.first is None else advice.alternatives[advice.first]
+    row = next((of for of in advice.alternatives if kind in of.kinds), None)
+    if row is None:
+        compared = ", ".join(dict.fromkeys(of.kinds[0] for of in advice.alternatives))
+        raise BadInputError(f"--print-change {kind!r} is no alternative for these jobs; possible are {compared}")
+    return row
 
 
 def _typed(options: Mapping[str, float | str | None]) -> list[str]:

@@ -313,7 +313,7 @@ _CHANGES = {
         "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
         "- yarn.nodemanager.local-dirs=(the directories on disks)",
         "+ yarn.nodemanager.local-dirs=/SSD/yarn/local",
-        "# trap: with directories on disks and SSDs together tasks choose by free space, not by speed: name SSDs alone",
+        "# trap: with directories on disks and SSDs tasks use all in turn, whatever their speed: name SSDs alone",
         "# trap: a directory that is 90 % full is no longer used; localised files (10 GB) lie there, too",
     ),
     "local-directories-of-some-nodes": (
@@ -327,12 +327,13 @@ _CHANGES = {
         "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
         "+ yarn.nodemanager.local-dirs=(as before),/SSD/yarn/local",
         "# `assay direct plan` writes the properties of each of these jobs, and of all others, which keep off the SSD",
-        "# trap: without these properties tasks of all jobs choose a directory by free space",
+        "# trap: without these properties tasks of all jobs use all directories in turn, whatever their speed",
+        "# trap: Spark takes a directory by a file's name, also a full one, and then fails: keep it off a small SSD",
     ),
     "one-more-disk": (
         "# yarn-site.xml of each node",
         "+ yarn.nodemanager.local-dirs=(as before),/NEW/yarn/local",
-        "# trap: the emptiest directory gets most of what is written, so that the new disk may be the busiest at first",
+        "# trap: tasks use all directories in turn, whatever their speed: a slower disk slows them all",
     ),
     "more-memory": (
         "# no property: what containers do not take is page cache",
@@ -340,7 +341,11 @@ _CHANGES = {
     ),
     "more-nodes": ("# each new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",),
 }
-"""What each alternative of `assay advise` changes here (Hadoop: LocalDirAllocator chooses by free space)."""
+"""What each alternative of `assay advise` changes here.
+
+MapReduce and Tez tell LocalDirAllocator a file's size, and get the next directory with room for it. Spark takes one by
+the hash of the file's name (DiskBlockManager).
+"""
 
 YARN = Service(
     "yarn",

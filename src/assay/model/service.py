@@ -362,8 +362,6 @@ class Service(NamedTuple):
     """A report's explanation of what it does when one of its daemons is lost."""
     changes: Mapping[str, Sequence[str]] = {}
     """Lines of a patch to review, by what `assay advise` calls a change: properties, commands, and traps behind `#`."""
-    moved_per_s: float = 0.0
-    """Bytes a second at which each node moves data to other drives at most, where it moves any."""
     reserved: frozenset[str] = frozenset()
     """Properties that no experiment may set on a cluster of Assay's own, besides addresses: they say where bytes lie
     and how daemons run."""

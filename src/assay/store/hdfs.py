@@ -41,7 +41,7 @@ from assay.model.store import COMPRESSED_SUFFIXES, FILES, LeastRoom, Placer, Sto
 from assay.model.trial import Landed
 from assay.model.value_bounds import MOST_LONG, ValueBounds
 from assay.store.hadoop_fs import PIECE_BYTES, HadoopFs
-from assay.store.hdfs_changes import CHANGES, MOVED_PER_S
+from assay.store.hdfs_changes import CHANGES
 from assay.store.hdfs_existing import EXISTING, INFO_PAGE, SCHEME
 from assay.store.storage_policies import POLICY_ADMIN
 
@@ -462,7 +462,6 @@ HDFS_SERVICE = Service(
     daemons=(DATANODE, NAMENODE),
     existing=EXISTING,
     changes=CHANGES,
-    moved_per_s=MOVED_PER_S,
     client=_client,
     roles=_ROLES,
     properties=_properties,

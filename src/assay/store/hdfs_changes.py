@@ -3,28 +3,28 @@
 Source: Hadoop's ArchivalStorage, and the classes that the traps name.
 """
 
-MOVED_PER_S = 100.0 * (1 << 20)
-"""Of a DataNode, to others and from them (hdfs-default.xml: dfs.datanode.balance.bandwidthPerSec, 100m).
-
-Between drives of one node, which the mover prefers, the drives alone decide (DataXceiver.replaceBlock).
-"""
-
 CHANGES = {
     "data-on-ssd": (
-        "# hdfs-site.xml of each DataNode, which reads it when it starts",
+        "# hdfs-site.xml of each DataNode; it reads this when it starts, or by",
+        "#   `hdfs dfsadmin -reconfig datanode HOST:PORT start`",
         "- dfs.datanode.data.dir=/DISK/dfs/data",
-        "+ dfs.datanode.data.dir=[SSD]/SSD/dfs/data",
+        "+ dfs.datanode.data.dir=[SSD]/SSD/dfs/data,[DISK]/DISK/dfs/data",
         "$ hdfs storagepolicies -setStoragePolicy -path /PATH -policy ALL_SSD",
         "$ hdfs mover -p /PATH",
+        "$ hdfs fsck /PATH -storagepolicies",
+        "# trap: remove [DISK]/DISK/dfs/data last, when `hdfs fsck / -storagepolicies` shows no copy on DISK, and node",
+        "#   by node: removed on all nodes at once, blocks are gone",
         "# trap: a directory without [SSD] before it counts as DISK, whatever it lies on",
         "# trap: without room on SSDs ALL_SSD falls back to DISK silently: `hdfs fsck /PATH -storagepolicies` shows it",
-        "# trap: with ONE_SSD clients read any copy by chance, unless dfs.namenode.read.considerStorageType is true",
+        "# trap: with ONE_SSD clients read the nearest copy, also from DISK, and of equally near ones any by chance,",
+        "#   unless dfs.namenode.read.considerStorageType is true, which excludes dfs.namenode.read.considerLoad",
         "# trap: from node to node the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
     ),
     "one-more-disk": (
         "# hdfs-site.xml of each DataNode",
         "+ dfs.datanode.data.dir=(as before),/NEW/dfs/data",
         "$ hdfs diskbalancer -plan NODE",
+        "$ hdfs diskbalancer -execute /system/diskbalancer/DATE/NODE.plan.json",
         "# trap: blocks that are there stay on the old disks until the disk balancer moves them",
     ),
     "more-nodes": (

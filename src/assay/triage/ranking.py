@@ -71,6 +71,8 @@ class CheaperChange(Frozen):
     """The change."""
     counter: str
     """The counters that suggest it, of the run with the largest bound."""
+    patch: tuple[str, ...]
+    """Lines of a patch to review of that run's configuration, with traps; none where somebody has to decide how."""
     runs: int
     """In how many runs they do."""
 
@@ -458,7 +460,7 @@ def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperC
     advice = []
     for kind, runs in by_kind.items():
         _, change = next((pair for pair in runs if pair[0] is widest), runs[0])
-        advice.append(CheaperChange(kind=kind, change=change.change, counter=change.counter, runs=len(runs)))
+        advice.append(CheaperChange(**change._asdict(), runs=len(runs)))
     return tuple(advice)
 
 

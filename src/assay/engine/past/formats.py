@@ -13,7 +13,7 @@ from typing import NamedTuple
 from assay.engine.packed_lines import head_of
 from assay.engine.past.histories import job_id
 from assay.engine.past.job import BROKEN, PastJob, unread
-from assay.engine.past.taken_over import SampleRules, TakenOver
+from assay.engine.past.taken_over import DENSE, QUICK, SampleRules, TakenOver
 from assay.host.files import is_tar, why
 from assay.model.errors import AssayError
 from assay.model.plugins import Registry
@@ -21,11 +21,27 @@ from assay.model.task import TaskAttempt
 
 
 class Suggestion(NamedTuple):
-    """A change, and the counters that suggest it."""
+    """A change, and the counters that suggest it.
+
+    `patch` has lines of a patch to review of the job's configuration, with traps behind `#`; none where somebody has to
+    decide how.
+    """
 
     kind: str
     change: str
     counter: str
+    patch: tuple[str, ...] = ()
+
+
+def compressing(job: PastJob, switch: str, codec: str) -> tuple[str, ...]:
+    """Lines of a patch that compresses by the job's own codec, or by Snappy where it has Hadoop's usual one."""
+    switched, now = (f"- {switch}=false", f"+ {switch}=true"), job.setting(codec, DENSE).strip()
+    if now != DENSE:
+        return (*switched, f"# trap: each node needs the codec {now}")
+    return (
+        *switched, f"- {codec}={DENSE}", f"+ {codec}={QUICK}",
+        "# trap: before Hadoop 3.3.1 each node needs the native library for it (`hadoop checknative`)",
+    )  # fmt: skip
 
 
 Rule = Callable[[PastJob], Iterator[Suggestion]]

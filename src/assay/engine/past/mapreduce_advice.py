@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from math import ceil
 
-from assay.engine.past.formats import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Rule, Suggestion
+from assay.engine.past.formats import MANY_PIECES, MUCH_BYTES, SMALL_PIECE_BYTES, Rule, Suggestion, compressing
 from assay.engine.past.job import MAP, REDUCE, PastJob
 from assay.model.naming import bytes_text
 
+_COMPRESS = "mapreduce.map.output.compress"
 _MIB = 1 << 20
 _BLOCK = 128 * _MIB
 _MOST_SORT_MIB = 2047
@@ -15,6 +16,8 @@ _SPILLED_AGAIN = 1.1
 _SMALL_SHARE, _MANY_MAPS = 0.25, 20
 _LARGE_REDUCE = 1 << 30
 _WAITING_SHARE = 0.1
+_HEAP_SHARE = 0.8
+"""Of a container, the heap that Hadoop gives a task by default (mapreduce.job.heap.memory-mb.ratio)."""
 _ACCOUNTING_BYTES = 16
 """What the sort buffer needs for each record (Hadoop: MapTask.METASIZE)."""
 
@@ -32,6 +35,7 @@ def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
     if maps is None or ratio is None or ratio < _SPILLED_AGAIN or maps.whole.map_output_on_disk < MUCH_BYTES:
         return
     now = job.sort_mib
+    patch: tuple[str, ...] = ()
     largest = maps.whole.map_output + maps.whole.output_records * _ACCOUNTING_BYTES
     needed_mib = ceil(largest / max(1, maps.whole.tasks) / job.spill_share / _MIB * 1.1)
     if needed_mib <= now:
@@ -41,12 +45,18 @@ def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
             f"mapreduce.task.io.sort.mb from {now:.0f} to {needed_mib}, if the maps' heap has room for it: each record "
             "is then written once"
         )
+        more_mib = ceil(needed_mib - now)
+        patch = (
+            f"- mapreduce.task.io.sort.mb={now:.0f}", f"+ mapreduce.task.io.sort.mb={needed_mib}",
+            f"# trap: raise -Xmx in mapreduce.map.java.opts by {more_mib} MB, and mapreduce.map.memory.mb by "
+            f"{ceil(more_mib / _HEAP_SHARE)}, or maps run out of memory; then fewer may run at once",
+        )  # fmt: skip
     else:
         change = "more and smaller maps: their output does not fit into any sort buffer"
     counter = (
         f"SPILLED_RECORDS of maps {maps.whole.spilled_records:,} for MAP_OUTPUT_RECORDS {maps.whole.output_records:,}"
     )
-    yield Suggestion("sort buffer", change, counter)
+    yield Suggestion("sort buffer", change, counter, patch)
 
 
 def _small_fetches(job: PastJob) -> Iterator[Suggestion]:
@@ -66,13 +76,14 @@ def _small_fetches(job: PastJob) -> Iterator[Suggestion]:
 
 def _map_output_compression(job: PastJob) -> Iterator[Suggestion]:
     reduces = job.stage(REDUCE)
-    compressed = job.setting("mapreduce.map.output.compress", "false").lower() == "true"
+    compressed = job.setting(_COMPRESS, "false").lower() == "true"
     if reduces is None or compressed or not job.settings or reduces.whole.fetched < MUCH_BYTES:
         return
     yield Suggestion(
         "compression",
-        "mapreduce.map.output.compress=true with Snappy, LZ4 or Zstandard: fewer bytes to spill, merge and fetch",
-        f"REDUCE_SHUFFLE_BYTES {bytes_text(reduces.whole.fetched)}, and mapreduce.map.output.compress is false",
+        f"{_COMPRESS}=true with Snappy, LZ4 or Zstandard: fewer bytes to spill, merge and fetch",
+        f"REDUCE_SHUFFLE_BYTES {bytes_text(reduces.whole.fetched)}, and {_COMPRESS} is false",
+        compressing(job, _COMPRESS, f"{_COMPRESS}.codec"),
     )
 
 

@@ -149,6 +149,7 @@ def _shuffle_compression(job: PastJob) -> Iterator[Suggestion]:
         "compression",
         "spark.shuffle.compress=true, as it is by default: fewer bytes to write and fetch",
         f"Shuffle Bytes Written {bytes_text(job.whole.map_output_on_disk)}, and spark.shuffle.compress is false",
+        ("- spark.shuffle.compress=false", "+ spark.shuffle.compress=true"),
     )
 
 

@@ -17,9 +17,9 @@ USUAL_CONTAINER_BYTES = 8 << 30
 """What yarn-default.xml offers where the site says nothing, or says -1 without looking for the machine's memory."""
 
 _OF_HADOOP = "org.apache.hadoop.io.compress."
-_QUICK, _DENSE = f"{_OF_HADOOP}SnappyCodec", f"{_OF_HADOOP}DefaultCodec"
+QUICK, DENSE = f"{_OF_HADOOP}SnappyCodec", f"{_OF_HADOOP}DefaultCodec"
 BUNDLED_CODECS = frozenset(
-    {_QUICK, _DENSE, *(f"{_OF_HADOOP}{name}" for name in ("BZip2Codec", "DeflateCodec", "GzipCodec"))}
+    {QUICK, DENSE, *(f"{_OF_HADOOP}{name}" for name in ("BZip2Codec", "DeflateCodec", "GzipCodec"))}
 )
 """The bundled jars have no native library: Hadoop's other codecs need libhadoop (ZStandardCodec), or a jar that Hadoop
 does not bring (Lz4Codec)."""
@@ -75,15 +75,15 @@ def taken_over(settings: Mapping[str, str], *, bundled: bool = True) -> TakenOve
     properties = {name: settings[name] for name in _UNCHANGED if name in settings}
     if settings:  # what a site leaves out has Hadoop's value there, and another one in Assay's usual profile
         properties.setdefault(_SLOW_START, _USUAL_SLOW_START)
-    codec = properties.get(_CODEC, _DENSE).strip()
+    codec = properties.get(_CODEC, DENSE).strip()
     if not bundled or codec in BUNDLED_CODECS:
         return TakenOver(properties)
     if properties.get(_COMPRESS, "").strip().lower() != "true":
         del properties[_CODEC]
         return TakenOver(properties)
     name = codec.rpartition(".")[2]
-    nearest = _DENSE if any(part in name.lower() for part in _DENSE_NAMES) else _QUICK
-    alike = "makes them about as small" if nearest == _DENSE else "is about as quick"
+    nearest = DENSE if any(part in name.lower() for part in _DENSE_NAMES) else QUICK
+    alike = "makes them about as small" if nearest == DENSE else "is about as quick"
     return TakenOver(
         {**properties, _CODEC: nearest},
         f"the bundled Hadoop lacks {codec}, so {nearest.rpartition('.')[2]} compresses the outputs of maps, "

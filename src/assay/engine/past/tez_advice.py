@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from assay.engine.past.formats import MUCH_BYTES, Rule, Suggestion
+from assay.engine.past.formats import MUCH_BYTES, Rule, Suggestion, compressing
 from assay.engine.past.job import PastJob
 from assay.engine.past.taken_over import (
     BLOCK_SIZE,
@@ -61,6 +61,7 @@ def _compression(job: PastJob) -> Iterator[Suggestion]:
         "compression",
         f"{_COMPRESS}=true with Snappy, LZ4 or Zstandard: fewer bytes to write, fetch and merge",
         f"SHUFFLE_BYTES {bytes_text(job.whole.fetched)}, and {_COMPRESS} is false",
+        compressing(job, _COMPRESS, _CODEC),
     )
 
 
