@@ -51,7 +51,8 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path):
     assert plan.others == {
         engine: FORMS[engine].directing.properties("disk", "/apps/direct.jar", "[SSD]/s,[DISK]/d") for engine in FORMS
     }
-    assert text.count("# needs org.assay.direct.TierExecutor") == 2 + 2
+    assert text.count("# needs org.assay.direct.TierExecutor in each NodeManager") == 2 + 2
+    assert text.count("NodeManager, and a session that opens with these properties") == 1 + 1
     assert (
         "# A job that sets mapreduce.job.cache.files or tez.task.launch.env itself names both: ITS_OWN,VALUE." in text
     )
