@@ -45,8 +45,8 @@ class Tiered:
         self.tests_jar = str(next((HADOOP / "extras").glob("hadoop-mapreduce-client-jobclient-*-tests.jar")))
         self._number = 0
 
-    def hadoop(self, *arguments):
-        return self.place.command(self.hadoop_command, *map(str, arguments))
+    def hadoop(self, *arguments, code=0):
+        return self.place.command(self.hadoop_command, *map(str, arguments), code=code)
 
     def assay(self, *arguments, code=0):
         """By the cluster's own client."""
@@ -115,15 +115,19 @@ class Tiered:
     def generic(self, properties):
         return [f"-D{name}={value}" for name, value in properties.items()]
 
-    def sort(self, properties):
-        """Sort, and check the output; the counters that the client printed, and the application's id."""
+    def sort(self, properties, then=lambda: None):
+        """Sort, do what comes `then`, and check the output; the counters that the client printed, and the application's id."""
         self._number += 1
         output = f"/sorted-{self._number}"
-        generic = self.generic({**TERASORT, **properties})
-        said = self.hadoop("jar", self._examples, "terasort", *generic, "/generated", output).stderr
+        said = self.sort_unchecked(properties, output).stderr
+        then()
         self.hadoop("jar", self._examples, "teravalidate", output, f"/checked-{self._number}")
         assert "misorder" not in self.hadoop("fs", "-cat", f"/checked-{self._number}/part-r-00000").stdout
         return Done(said, self.tiers)
+
+    def sort_unchecked(self, properties, output, code=0):
+        generic = self.generic({**TERASORT, **properties})
+        return self.hadoop("jar", self._examples, "terasort", *generic, "/generated", output, code=code)
 
     def generate(self):
         self.hadoop("jar", self._examples, "teragen", f"-Dmapreduce.job.maps={MAPS}", ROWS, "/generated")
@@ -367,3 +371,9 @@ def test_what_was_applied_is_taken_back_unless_somebody_changed_it(tiered):
     assert "unspecified" in said
     assert tiered.hadoop("fs", "-ls", "-C", str(Path(IN_STORE).parent)).stdout.split() == []
     assert not (tiered.place.home / "direct-journal.json").exists()
+
+
+def test_a_job_that_names_the_jar_after_that_is_refused_before_any_task_starts(tiered):
+    said = tiered.sort_unchecked(tiered.properties(), "/never", code=255).stderr
+    assert re.search(rf"File does not exist: \S*{re.escape(IN_STORE)}", said), said
+    assert "Running job" not in said
