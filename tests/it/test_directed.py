@@ -310,6 +310,38 @@ def test_containers_of_other_engines_are_directed_by_the_executor(tiered):
     assert done.bytes["ssd"] > 100 * ROWS
 
 
+def test_an_ssd_that_turns_read_only_once_the_maps_have_ended_is_left_by_the_reducer_which_still_reads_it(tiered):
+    """The reducer's JVM is stopped meanwhile: its container is made, and its tier not looked at yet.
+
+    After that the NodeManager's next look at its disks would give the SSD up, and the maps would run again.
+    """
+    reducer = re.compile(rb"\battempt_\d+_\d+_r_000000_0\b")
+    mount = str(tiered.tiers["ssd"].parent)
+    after_maps = {"mapreduce.job.reduces": 1, "mapreduce.job.reduce.slowstart.completedmaps": "1.0"}
+
+    def make_writable():
+        subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
+
+    stopped = []
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(tiered.sort, {**tiered.properties(full="1.0"), **after_maps}, make_writable)
+        wait_for(lambda: stopped.extend(matching(reducer)) or stopped or sorting.done())
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            subprocess.run(["mount", "-o", "remount,ro", mount], check=True)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        try:
+            done = sorting.result()
+        finally:
+            make_writable()
+    assert len(stopped) == 1
+    assert done.outcomes == {"DIRECTED": MAPS, "OVERFLOW_READ_ONLY": 1}
+    assert done.attempts == {"ssd": [f"m_00000{n}_0" for n in range(MAPS)], "disk": ["r_000000_0"]}
+
+
 @pytest.fixture(scope="module")
 def deleting(tiered):
     """The cluster, which now deletes what jobs leave, and looks each second whether a disk failed."""
