@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -368,6 +369,24 @@ def test_a_task_that_is_killed_while_it_writes_runs_again_and_nothing_is_left(de
         done = sorting.result()
     assert len(killed) == 1
     assert done.outcomes == {"DIRECTED": MAPS + REDUCES - 1, "OVERFLOW_RETRIED": 1}
+    wait_for(lambda: not deleting.left("ssd") and not deleting.left("disk"))
+
+
+def test_a_tier_that_gets_full_while_maps_write_ends_attempts_and_no_job_and_nothing_is_left(deleting):
+    filler = deleting.tiers["ssd"].parent / "filler"
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(deleting.sort, deleting.properties(full="1.0"))
+        first_to_spill(deleting, sorting)
+        try:
+            # Maps write meanwhile: only who writes until nothing is free knows that nothing is.
+            with filler.open("wb", buffering=0) as file, suppress(OSError):
+                while file.write(bytes(1 << 20)):
+                    pass
+            done = sorting.result()
+        finally:
+            filler.unlink()
+    assert done.outcomes.get("OVERFLOW_RETRIED", 0) + done.outcomes.get("OVERFLOW_MISSING", 0) > 0
+    assert sum(done.outcomes.values()) == MAPS + REDUCES
     wait_for(lambda: not deleting.left("ssd") and not deleting.left("disk"))
 
 
