@@ -84,8 +84,8 @@ def _month_words(advice: Advice) -> str:
     failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
     return (
         f"A month is {MONTH_NIGHTS} nights, extrapolated from {nights_text(advice.nights)}{empty}: "
-        f"{_hours(advice.month_hours)} of jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in {percent(advice.running_share)} of the "
-        "histories' time; if the rest is idle, compare by night."
+        f"{_hours(advice.month_hours)} of jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in "
+        f"{percent(advice.running_share)} of the histories' time; if the rest is idle, compare by night."
     )
 
 
