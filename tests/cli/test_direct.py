@@ -93,6 +93,15 @@ def test_a_plan_says_which_jobs_why_and_what_is_promised_and_writes_their_proper
     assert written["jobs"]["nightly sort"]["assay.direct.local.dirs"] == "[SSD]/ssd/local,[DISK]/d1/local"
 
 
+def test_a_month_that_is_extrapolated_from_one_night_is_doubted(site, tmp_path):
+    assert "a month of 30 nights, extrapolated from 2 nights; " in " ".join(plan(site, "--ssd-size", "400GB").split())
+    one = tmp_path / "one"
+    one.mkdir()
+    write_history(one, HEAVY)
+    text = " ".join(plan(one, "--ssd-size", "400GB").split())
+    assert "extrapolated from one night, which may be unlike others; " in text
+
+
 def test_where_the_ssd_holds_what_all_jobs_write_none_need_be_directed(site):
     text = " ".join(plan(site, "--ssd-size", "400GB").split())
     assert text.startswith("No job need be directed: all jobs of the histories together had at most 8.0 GiB on a node ")

@@ -1,11 +1,14 @@
 """Proves that a plan's file is read back as it was written, and that bad tags, places and files are refused in one sentence."""
 
+import re
+
 import pytest
 
 from assay.direct.choice import Choice, ChosenJob
 from assay.direct.plan_file import check_jar, check_tags, plan_text, read_plan
 from assay.engine.past.formats import FORMS
 from assay.model.errors import BadInputError
+from assay.triage.names import recurring
 
 GB = 10**9
 
@@ -51,10 +54,13 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path):
     assert plan.others == {
         engine: FORMS[engine].directing.properties("disk", "/apps/direct.jar", "[SSD]/s,[DISK]/d") for engine in FORMS
     }
-    assert text.count("# needs org.assay.direct.TierExecutor") == 2 + 2
+    assert text.count("# needs org.assay.direct.TierExecutor in each NodeManager") == 2 + 2
+    assert text.count("NodeManager, and a session that opens with these properties") == 1 + 1
     assert (
         "# A job that sets mapreduce.job.cache.files or tez.task.launch.env itself names both: ITS_OWN,VALUE." in text
     )
+    submitted, listed = re.search(r"`([^`]+)` is `([^`]+)`", text).groups()
+    assert recurring(submitted) == listed != submitted
     assert "probably saves 3.0 h (1.0 to 4.0) a month" in text
     assert "light" not in text
 

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,8 @@ class Tiered:
         self.tests_jar = str(next((HADOOP / "extras").glob("hadoop-mapreduce-client-jobclient-*-tests.jar")))
         self._number = 0
 
-    def hadoop(self, *arguments):
-        return self.place.command(self.hadoop_command, *map(str, arguments))
+    def hadoop(self, *arguments, code=0):
+        return self.place.command(self.hadoop_command, *map(str, arguments), code=code)
 
     def assay(self, *arguments, code=0):
         """By the cluster's own client."""
@@ -115,15 +116,19 @@ class Tiered:
     def generic(self, properties):
         return [f"-D{name}={value}" for name, value in properties.items()]
 
-    def sort(self, properties):
-        """Sort, and check the output; the counters that the client printed, and the application's id."""
+    def sort(self, properties, then=lambda: None):
+        """Sort, do what comes `then`, and check the output; the counters that the client printed, and the application's id."""
         self._number += 1
         output = f"/sorted-{self._number}"
-        generic = self.generic({**TERASORT, **properties})
-        said = self.hadoop("jar", self._examples, "terasort", *generic, "/generated", output).stderr
+        said = self.sort_unchecked(properties, output).stderr
+        then()
         self.hadoop("jar", self._examples, "teravalidate", output, f"/checked-{self._number}")
         assert "misorder" not in self.hadoop("fs", "-cat", f"/checked-{self._number}/part-r-00000").stdout
         return Done(said, self.tiers)
+
+    def sort_unchecked(self, properties, output, code=0):
+        generic = self.generic({**TERASORT, **properties})
+        return self.hadoop("jar", self._examples, "terasort", *generic, "/generated", output, code=code)
 
     def generate(self):
         self.hadoop("jar", self._examples, "teragen", f"-Dmapreduce.job.maps={MAPS}", ROWS, "/generated")
@@ -306,6 +311,38 @@ def test_containers_of_other_engines_are_directed_by_the_executor(tiered):
     assert done.bytes["ssd"] > 100 * ROWS
 
 
+def test_an_ssd_that_turns_read_only_once_the_maps_have_ended_is_left_by_the_reducer_which_still_reads_it(tiered):
+    """The reducer's JVM is stopped meanwhile: its container is made, and its tier not looked at yet.
+
+    After that the NodeManager's next look at its disks would give the SSD up, and the maps would run again.
+    """
+    reducer = re.compile(rb"\battempt_\d+_\d+_r_000000_0\b")
+    mount = str(tiered.tiers["ssd"].parent)
+    after_maps = {"mapreduce.job.reduces": 1, "mapreduce.job.reduce.slowstart.completedmaps": "1.0"}
+
+    def make_writable():
+        subprocess.run(["mount", "-o", "remount,rw", mount], check=True)
+
+    stopped = []
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(tiered.sort, {**tiered.properties(full="1.0"), **after_maps}, make_writable)
+        wait_for(lambda: stopped.extend(matching(reducer)) or stopped or sorting.done())
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            subprocess.run(["mount", "-o", "remount,ro", mount], check=True)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        try:
+            done = sorting.result()
+        finally:
+            make_writable()
+    assert len(stopped) == 1
+    assert done.outcomes == {"DIRECTED": MAPS, "OVERFLOW_READ_ONLY": 1}
+    assert done.attempts == {"ssd": [f"m_00000{n}_0" for n in range(MAPS)], "disk": ["r_000000_0"]}
+
+
 @pytest.fixture(scope="module")
 def deleting(tiered):
     """The cluster, which now deletes what jobs leave, and looks each second whether a disk failed."""
@@ -332,6 +369,24 @@ def test_a_task_that_is_killed_while_it_writes_runs_again_and_nothing_is_left(de
         done = sorting.result()
     assert len(killed) == 1
     assert done.outcomes == {"DIRECTED": MAPS + REDUCES - 1, "OVERFLOW_RETRIED": 1}
+    wait_for(lambda: not deleting.left("ssd") and not deleting.left("disk"))
+
+
+def test_a_tier_that_gets_full_while_maps_write_ends_attempts_and_no_job_and_nothing_is_left(deleting):
+    filler = deleting.tiers["ssd"].parent / "filler"
+    with ThreadPoolExecutor(1) as threads:
+        sorting = threads.submit(deleting.sort, deleting.properties(full="1.0"))
+        first_to_spill(deleting, sorting)
+        try:
+            # Maps write meanwhile: only who writes until nothing is free knows that nothing is.
+            with filler.open("wb", buffering=0) as file, suppress(OSError):
+                while file.write(bytes(1 << 20)):
+                    pass
+            done = sorting.result()
+        finally:
+            filler.unlink()
+    assert done.outcomes.get("OVERFLOW_RETRIED", 0) + done.outcomes.get("OVERFLOW_MISSING", 0) > 0
+    assert sum(done.outcomes.values()) == MAPS + REDUCES
     wait_for(lambda: not deleting.left("ssd") and not deleting.left("disk"))
 
 
@@ -367,3 +422,9 @@ def test_what_was_applied_is_taken_back_unless_somebody_changed_it(tiered):
     assert "unspecified" in said
     assert tiered.hadoop("fs", "-ls", "-C", str(Path(IN_STORE).parent)).stdout.split() == []
     assert not (tiered.place.home / "direct-journal.json").exists()
+
+
+def test_a_job_that_names_the_jar_after_that_is_refused_before_any_task_starts(tiered):
+    said = tiered.sort_unchecked(tiered.properties(), "/never", code=255).stderr
+    assert re.search(rf"File does not exist: \S*{re.escape(IN_STORE)}", said), said
+    assert "Running job" not in said

@@ -23,6 +23,11 @@ Worked = Mapping[Drives, float]
 """How long each drive of a kind works in a stage, in seconds."""
 
 
+def nights_text(nights: int) -> str:
+    """From how many nights a month is extrapolated, in words that doubt a single one."""
+    return f"{nights} nights" if nights > 1 else "one night, which may be unlike others"
+
+
 class JobSaving(Frozen):
     """What an alternative saves of a job: hours of its time in a month."""
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from assay.advise.advice import Advice, Comparison, Payback
 from assay.advise.alternatives import DATA_ON_SSD, DIRECTED_JOBS, LOCAL_ON_SSD
-from assay.advise.saving import MONTH_NIGHTS
+from assay.advise.saving import MONTH_NIGHTS, nights_text
 from assay.advise.sizes import WARRANTY_YEARS
 from assay.model.naming import bytes_text, first_few
 from assay.model.registry import SERVICES
@@ -82,13 +82,12 @@ def _saves_most(advice: Advice) -> Comparison:
 
 def _month_words(advice: Advice) -> str:
     """What a month is, and what of jobs' time counts."""
-    of_nights = f"{advice.nights} nights" if advice.nights > 1 else "one night, which may be unlike others"
     empty = f", in {advice.empty_nights} of which no job ran" if advice.empty_nights else ""
     failed = f", of which {_hours(advice.uncounted_hours)} are of jobs whose runs all failed or lack data: not known"
     return (
-        f"A month is {MONTH_NIGHTS} nights, extrapolated from {of_nights}{empty}: {_hours(advice.month_hours)} of "
-        f"jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in {percent(advice.running_share)} of the "
-        "histories' time; if the rest is idle, compare by night."
+        f"A month is {MONTH_NIGHTS} nights, extrapolated from {nights_text(advice.nights)}{empty}: "
+        f"{_hours(advice.month_hours)} of jobs' time{failed if advice.uncounted_hours else ''}. Jobs ran in "
+        f"{percent(advice.running_share)} of the histories' time; if the rest is idle, compare by night."
     )
 
 

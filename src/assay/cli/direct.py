@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from assay.advise.alternatives import INTERMEDIATE
+from assay.advise.saving import MONTH_NIGHTS, nights_text
 from assay.cli.console import Output
 from assay.cli.context import (
     CommandGroup,
@@ -160,8 +161,8 @@ def print_choice(choice: Choice, assumed: tuple[str, ...], console: Console) -> 
         print_line(console, f"  and {more} more job{'' if more == 1 else 's'}: --json has all")
     for reason, names in _reasons(choice):
         print_text(console, f"Not directed: {names}: {reason}.")
-    nights = f"Hours are of a month of 30 nights, from {choice.nights}; a ? marks what is good for an order alone."
-    print_text(console, f"{nights} {_PROMISE}")
+    month = f"a month of {MONTH_NIGHTS} nights, extrapolated from {nights_text(choice.nights)}"
+    print_text(console, f"Hours are of {month}; a ? marks what is good for an order alone. {_PROMISE}")
     needs = {form.directing.needs for job in choice.directed if (form := FORMS[job.engine]).directing is not None}
     for need in sorted(needs - {""}):
         print_text(console, f"Some of these jobs need {need}: see docs/how-to/direct-a-job.md.")

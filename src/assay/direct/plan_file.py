@@ -21,6 +21,13 @@ from assay.report.words import significant_text
 
 _TAGGED = re.compile(r"\[([A-Za-z0-9_]+)\](/[^,\[\]\s]*)")
 _TIER = re.compile(r"[A-Za-z0-9_]+")
+_NAMES = (
+    "# Names are those of recurring jobs, as triage has them, and not those of runs: they lack dates, times of day,",
+    "# ids, numbers of six digits or more, and what counts runs. `nightly sort 20261125` is `nightly sort`. Texts of",
+    "# queries lack literals; where names alone do not tell jobs apart, the user follows: `name (user)`. So put the",
+    "# properties where your scheduler defines the job; do not look names of runs up here.",
+)
+"""How jobs' names in the file are to be matched (`triage.names`)."""
 
 
 class PlanFile(Frozen):
@@ -73,6 +80,7 @@ def plan_text(choice: Choice, tier: str, others: str, jar: str, tags: str = "") 
     yield "# system and sets the policies. Give each job the properties below its name, or have a scheduler do so."
     listings = [form.directing.listing for form in FORMS.values() if form.directing and form.directing.listing]
     yield f"# A job that sets {' or '.join(listings)} itself names both: ITS_OWN,VALUE."
+    yield from _NAMES
     yield f"tier: {_quoted(tier)}"
     yield f"jar: {_quoted(jar)}"
     yield "jobs:" if choice.directed else "jobs: {}"

@@ -40,10 +40,11 @@ def of_spark(tier: str) -> dict[str, str]:
 
 
 def of_tez(tier: str) -> dict[str, str]:
-    """The properties of a DAG whose containers have a tier.
+    """The properties of a Tez session, or a DAG without one, whose containers have a tier.
 
-    A task that fetches from its own node would look into its own container's directories alone (Tez' Fetcher), and the
-    DAG would run maps again whose outputs lie in another tier; the shuffle service looks into all.
+    In a session all DAGs have the environment of its configuration (Tez' TezClient). A task that fetches from its own
+    node would look into its own container's directories alone (Tez' Fetcher), and the DAG would run maps again whose
+    outputs lie in another tier; the shuffle service looks into all.
     """
     return {"tez.task.launch.env": f"{TIER_VARIABLE}={tier}", "tez.runtime.optimize.local.fetch": "false"}
 

@@ -59,7 +59,7 @@ class Directing(NamedTuple):
     """How a job says in which tier of local directories its intermediate data go, by the jar `assay-direct`.
 
     `properties` are those of a tier, the jar's place in the cluster's file system, and the nodes' tags, which are empty
-    where each node has them in a file. `needs` is what the nodes must have besides; empty where that is nothing.
+    where each node has them in a file. `needs` is what that takes besides; empty where that is nothing.
     `listing` is the property, if any, whose value is a list with commas, to which a job may have entries of its own.
     """
 

@@ -553,7 +553,11 @@ FORMS.add(TEZ, PastForm(
     waits="waits between heartbeats and polls",
     taken_over=taken_over,
     sample=OF_TEZ,
-    directing=Directing(lambda tier, _jar, _tags: of_tez(tier), needs=BY_CONTAINERS, listing="tez.task.launch.env"),
+    directing=Directing(
+        lambda tier, _jar, _tags: of_tez(tier),
+        needs=f"{BY_CONTAINERS}, and a session that opens with these properties",
+        listing="tez.task.launch.env",
+    ),
     rules=RULES,
     is_beside=is_beside_tez,
     names=NamesBeside(is_query_data, texts_in, _under_text),

@@ -26,8 +26,9 @@ final class Direct {
   /**
    * Narrows the local directories of a task to those of its job's tier, and counts the outcome.
    *
-   * <p>Later attempts leave a tier that has less room than the others, so that what a full or
-   * broken one ends is tried again elsewhere. Fails for nothing of its own.
+   * <p>Later attempts leave a tier that has less room than the others, and every third attempt
+   * leaves any, so that what a full or broken one ends is tried again elsewhere. Fails for nothing
+   * of its own.
    */
   static void narrow(JobConf conf, TaskAttemptID attempt, Reporter reporter) {
     String tier = conf.getTrimmed(TIER, "");
@@ -36,7 +37,7 @@ final class Direct {
       return;
     }
     Tiers.Choice choice =
-        Tiers.choose(conf, tier, given, attempt.getId() % ATTEMPTS_OF_A_MASTER == 0);
+        Tiers.choose(conf, tier, given, attempt.getId() % ATTEMPTS_OF_A_MASTER);
     conf.setStrings(LOCAL_DIRECTORIES, choice.directories.toArray(new String[0]));
     LOG.info("{} of {}: {}", choice.outcome, attempt, choice.directories);
     try {

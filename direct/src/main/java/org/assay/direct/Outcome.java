@@ -14,6 +14,9 @@ enum Outcome {
   OVERFLOW_BAD_TAGS,
   /** The job's limit, or what a task is expected to write, is no number; the task's log tells. */
   OVERFLOW_BAD_NUMBER,
-  /** An earlier attempt of the task ended, whatever ended it, and other tiers have more room. */
+  /**
+   * Earlier attempts of the task ended, whatever ended them, and others have more room or this is
+   * a third attempt.
+   */
   OVERFLOW_RETRIED
 }

@@ -67,7 +67,7 @@ public final class TierExecutor extends DefaultContainerExecutor {
     String tier = environment.get(TIER);
     String directories = environment.get(LOCAL_DIRECTORIES);
     if (tier != null && directories != null) {
-      Tiers.Choice choice = Tiers.choose(getConf(), tier, directories.split(","), true);
+      Tiers.Choice choice = Tiers.choose(getConf(), tier, directories.split(","), 0);
       environment.put(LOCAL_DIRECTORIES, String.join(",", choice.directories));
       LOG.info("{} of {}: {}", choice.outcome, environment.get("CONTAINER_ID"), choice.directories);
     }

@@ -59,22 +59,21 @@ final class Tiers {
   /**
    * Chooses among the directories that a container was given, which lie below those of the
    * NodeManager: those of the tier that have room for a task. Where none has, those others that
-   * have room; where there are no such, all. A later attempt leaves its tier where more is free in
-   * the others, so that what a small tier ended goes to large disks, and never the other way round.
-   * Fails for nothing.
+   * have room; where there are no such, all. {@code attempt} counts the earlier attempts of the
+   * task; see {@link #leaves}. Fails for nothing.
    */
-  static Choice choose(Configuration conf, String tier, String[] given, boolean first) {
-    return choose(conf, tier, given, first, Tiers::freeBytes);
+  static Choice choose(Configuration conf, String tier, String[] given, int attempt) {
+    return choose(conf, tier, given, attempt, Tiers::freeBytes);
   }
 
   static Choice choose(
       Configuration conf,
       String tier,
       String[] given,
-      boolean first,
+      int attempt,
       ToLongFunction<List<String>> free) {
     try {
-      return choose(conf, tier, given, first, read(conf), free);
+      return choose(conf, tier, given, attempt, read(conf), free);
     } catch (NumberFormatException e) {
       return all(Outcome.OVERFLOW_BAD_NUMBER, given, e.getMessage());
     } catch (IOException | RuntimeException e) {
@@ -91,7 +90,7 @@ final class Tiers {
       Configuration conf,
       String tier,
       String[] given,
-      boolean first,
+      int attempt,
       Map<Path, String> tags,
       ToLongFunction<List<String>> free) {
     double full = fullShare(conf);
@@ -114,12 +113,26 @@ final class Tiers {
         (inTier ? usable : others).add(directory);
       }
     }
-    if (!usable.isEmpty() && (first || free.applyAsLong(usable) >= free.applyAsLong(others))) {
+    if (!usable.isEmpty() && !leaves(attempt, usable, others, free)) {
       return new Choice(Outcome.DIRECTED, usable);
     }
     return new Choice(
         usable.isEmpty() ? outcome : Outcome.OVERFLOW_RETRIED,
         others.isEmpty() ? Arrays.asList(given) : others);
+  }
+
+  /**
+   * Whether an attempt leaves its tier for others that have room. A later one does where more is
+   * free in the others, so that what a small tier ended goes to large disks. That keeps an attempt
+   * in a tier that is broken and looks empty, so that every third one leaves in any case. Not all
+   * later ones do: the others may be a small tier, which gets full.
+   */
+  private static boolean leaves(
+      int attempt, List<String> tier, List<String> others, ToLongFunction<List<String>> free) {
+    if (attempt == 0 || others.isEmpty()) {
+      return false;
+    }
+    return attempt % 3 == 2 || free.applyAsLong(others) > free.applyAsLong(tier);
   }
 
   /** The tags by directory; none where the node has none. Throws for what is not a tag. */

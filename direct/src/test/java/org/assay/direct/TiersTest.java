@@ -58,7 +58,7 @@ class TiersTest {
   }
 
   private Tiers.Choice choose(String tier) {
-    return Tiers.choose(conf, tier, given("d1", "ssd", "d2"), true);
+    return Tiers.choose(conf, tier, given("d1", "ssd", "d2"), 0);
   }
 
   @ParameterizedTest
@@ -118,7 +118,7 @@ class TiersTest {
 
   @Test
   void tierThatTheNodeManagerGaveUpOverflows() {
-    Tiers.Choice choice = Tiers.choose(conf, "ssd", given("d1", "d2"), true);
+    Tiers.Choice choice = Tiers.choose(conf, "ssd", given("d1", "d2"), 0);
     check(Outcome.OVERFLOW_MISSING, Arrays.asList("d1", "d2"), choice);
   }
 
@@ -137,19 +137,41 @@ class TiersTest {
 
   @Test
   void laterAttemptsGoWhereMoreIsFree() {
-    Tiers.Choice choice = again("ssd", Collections.singletonList("ssd"));
-    check(Outcome.OVERFLOW_RETRIED, Arrays.asList("d1", "d2"), choice);
-    check(
-        Outcome.DIRECTED,
-        Arrays.asList("d1", "d2"),
-        again("disk", Collections.singletonList("ssd")));
+    check(Outcome.OVERFLOW_RETRIED, Arrays.asList("d1", "d2"), again("ssd", 1, 1));
+    check(Outcome.DIRECTED, Collections.singletonList("ssd"), again("ssd", 1, 9999));
+    check(Outcome.DIRECTED, Arrays.asList("d1", "d2"), again("disk", 1, 1));
   }
 
-  /** A later attempt, where a tier has little room and all others much. */
-  private Tiers.Choice again(String tier, List<String> small) {
-    List<String> directories = Arrays.asList(given(small.toArray(new String[0])));
+  /** An SSD that fails each write looks as empty as before. */
+  @Test
+  void everyThirdAttemptLeavesATierThatLooksEmpty() {
+    for (int attempt = 0; attempt < 9; attempt++) {
+      boolean third = attempt % 3 == 2;
+      Tiers.Choice choice = again("ssd", attempt, 9999);
+      assertEquals(third ? Outcome.OVERFLOW_RETRIED : Outcome.DIRECTED, choice.outcome);
+      assertEquals(Arrays.asList(third ? given("d1", "d2") : given("ssd")), choice.directories);
+    }
+  }
+
+  /** A job that is kept to disks comes to a small SSD no more often than that. */
+  @Test
+  void ofTwoLaterAttemptsOneIsWhereMoreIsFree() {
+    check(Outcome.OVERFLOW_RETRIED, Collections.singletonList("ssd"), again("disk", 2, 1));
+    check(Outcome.DIRECTED, Arrays.asList("d1", "d2"), again("disk", 3, 1));
+  }
+
+  @Test
+  void thirdAttemptStaysWhereNothingElseHasRoom() throws IOException {
+    Files.delete(node.resolve("d1"));
+    Files.delete(node.resolve("d2"));
+    check(Outcome.DIRECTED, Collections.singletonList("ssd"), again("ssd", 2, 1));
+  }
+
+  /** An attempt where so much is free on the SSD, and 1000 on the disks. */
+  private Tiers.Choice again(String tier, int attempt, long freeOnSsd) {
+    List<String> ssd = Arrays.asList(given("ssd"));
     return Tiers.choose(
-        conf, tier, given("d1", "ssd", "d2"), false, all -> directories.equals(all) ? 1 : 1000);
+        conf, tier, given("d1", "ssd", "d2"), attempt, all -> all.equals(ssd) ? freeOnSsd : 1000);
   }
 
   @Test
@@ -162,7 +184,7 @@ class TiersTest {
 
   @Test
   void whereThereAreNoOthersAllAreKept() {
-    Tiers.Choice choice = Tiers.choose(conf, "ssd", given("ssd"), false);
+    Tiers.Choice choice = Tiers.choose(conf, "ssd", given("ssd"), 2);
     check(Outcome.DIRECTED, Collections.singletonList("ssd"), choice);
   }
 
