@@ -222,6 +222,8 @@ class PastJob(NamedTuple):
     """What it ran, where its history tells that."""
     name_id: str = ""
     """The id under which a file beside its history may tell its name; empty where its own history tells it."""
+    query: str = ""
+    """The query of which it runs a part, without literals, if it is a job of a query that has several."""
 
     @property
     def all_nodes(self) -> tuple[str, ...]:
