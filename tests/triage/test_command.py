@@ -493,13 +493,19 @@ def test_how_much_of_what_the_cluster_ran_was_read_is_said_everywhere(site, tmp_
     ]
     (tmp_path / "apps.json").write_text(json.dumps({"apps": {"app": listed}}))
     words = ("triage", "--history", site, "--applications", "apps.json")
-    said = "Containers held a core for 2 h 00 min, of which 1 h 00 min are in histories; not read: 1 h 00 min of Apache Flink."
+    said = (
+        "Containers held a core for 2 h 00 min, of which 1 h 00 min are in histories (1 h 00 min of MapReduce); not read: "
+        "1 h 00 min of Apache Flink."
+    )
     _, text = assay(*words)
     assert said in " ".join(text.split())
     assert said in (tmp_path / "triage.html").read_text()
     assert next_words(text, "Or")[3:5] == ["--applications", "apps.json"]
     answer = json.loads(assay(*words, "--json")[1])
-    assert answer["coverage"] == {"core_s": 7200, "read_s": 3600, "not_read_s": {"Apache Flink": 3600}, "not_listed": 5}
+    assert answer["coverage"] == {
+        "core_s": 7200, "read_s": 3600, "read_by_kind_s": {"MapReduce": 3600}, "lacking_s": 0,
+        "not_read_s": {"Apache Flink": 3600}, "not_listed": 5,
+    }  # fmt: skip
     assert json.loads(assay(*words[:3], "--json")[1])["coverage"] is None
     (tmp_path / "apps.json").write_text("<apps/>")
     with pytest.raises(BadInputError, match="--applications apps.json is no list of applications"):

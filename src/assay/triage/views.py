@@ -15,7 +15,7 @@ from assay.plan.job_experiment import ROLES
 from assay.report.columns import Column, fitting, layout_table
 from assay.report.templates import template
 from assay.report.values import csv_lines
-from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
+from assay.report.words import capitalised, duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.coverage import coverage_words
 from assay.triage.names import numbered
 from assay.triage.ranking import Batch, CheaperChange, JobRow, NextCommand, Triage, TriageVerdict, UnreadFile
@@ -123,7 +123,7 @@ def sums(answer: Triage) -> Iterator[str]:
         copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
     if answer.coverage is not None:
-        yield f"{coverage_words(answer.coverage)}."
+        yield f"{capitalised(coverage_words(answer.coverage))}."
 
 
 def _probable(answer: Triage) -> Iterator[str]:
