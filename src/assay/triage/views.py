@@ -100,6 +100,7 @@ def sums(answer: Triage) -> Iterator[str]:
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
     )
+    yield from _shared(summary)
     cannot = [row for row in answer.rows if row.verdict is TriageVerdict.CANNOT_MATTER]
     if cannot:
         by_time = sum(row.basis != "bytes" for row in cannot)
@@ -124,6 +125,15 @@ def sums(answer: Triage) -> Iterator[str]:
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
     if answer.coverage is not None:
         yield f"{capitalised(coverage_words(answer.coverage))}."
+
+
+def _shared(summary: Batch) -> Iterator[str]:
+    """How many runs shared sessions and containers, in a sentence."""
+    shared = f"{_count(summary.in_sessions, 'run')} shared {_count(summary.sessions, 'session')}"
+    reused = f"{_count(summary.reused, 'run')} ran tasks in reused containers"
+    clauses = [clause for clause, count in ((shared, summary.sessions), (reused, summary.reused)) if count]
+    if clauses:
+        yield f"{'; '.join(clauses)}."
 
 
 def _probable(answer: Triage) -> Iterator[str]:

@@ -345,6 +345,7 @@ class HistoryReading:
             unplaced=tuple(sorted(dag.unplaced)), doubts=tuple(doubts),
             uncertain=tuple(_uncertain(dag, info, finished_ms)),
             name_id="" if dag.text else query_id(dag_name) or query_id(caller),
+            containers=0 if "" in dag.containers else len(dag.containers),
         )  # fmt: skip
 
     def _missing(self, dag: _Dag, info: Mapping[str, Any], state: str, damaged: int) -> Iterator[str]:
