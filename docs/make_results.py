@@ -380,7 +380,7 @@ def compare_histories_example() -> str:
     with tempfile.TemporaryDirectory() as folder:
         done = Path(folder, "done")
         done.mkdir()
-        changed_ms = compared.write_site(done, compared.OF_HISTORIES, np.random.default_rng(1))
+        changed_ms = compared.write_site(done, compared.OF_HISTORIES, np.random.default_rng(1)).changed_ms
         changed = datetime.fromtimestamp(changed_ms / 1000, UTC)
         words = ("--history", "done", "--changed", f"{changed:%Y-%m-%dT%H:%M}", "--drives", "12xhdd", "--cores", "16")
         return _listing(output_of(Path(folder), "110", "-m", "assay", "compare-histories", *words, TZ="UTC"))
