@@ -252,10 +252,10 @@ def goal_text(rows: Sequence[Row], sites: int) -> str:
     claimed = MOST_CLAIMED + 2 * error_of(MOST_CLAIMED, sites)
     return (
         f"The goal is that in each of the {len(rows)} cases {_share(lowest)} to {_share(highest)} of the intervals hold the "
-        f"truth, and that at most {_share(MOST_CLAIMED)} of the verdicts without effect are *helped*. {len(outside)} cases "
+        f"truth, and that at most {_share(MOST_CLAIMED)} of the verdicts without effect are *helped*. {len(outside)} of them "
         f"lie outside of {_share(lowest)} to {_share(highest)}{beyond}. By chance {sites} sites may miss a true share by two "
         f"standard errors: {100 * low:.1f} points below the one, {100 * high:.1f} above the other, and {100 * claimed:.1f} % in "
-        f"place of {_share(MOST_CLAIMED)}. Beyond that lie {len(broken(rows, sites))} cases."
+        f"place of {_share(MOST_CLAIMED)}. {len(broken(rows, sites))} of them lie beyond that."
     )
 
 

@@ -20,7 +20,7 @@ from statistics import fmean, stdev
 import numpy as np
 from benchmarks import advise as of_advice
 from benchmarks import compare_histories as compared
-from benchmarks import exclusions, forty_jobs, likely
+from benchmarks import exclusions, forty_jobs, large_histories, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
@@ -375,6 +375,11 @@ def compare_histories() -> str:
     return "\n".join(compared.markdown(json.loads(compared.FILE.read_text(encoding="utf-8"))))
 
 
+def large() -> str:
+    """What `benchmarks/large_histories.py` wrote beside itself."""
+    return large_histories.text(json.loads(large_histories.FILE.read_text(encoding="utf-8")))
+
+
 def compare_histories_example() -> str:
     """What `assay compare-histories` prints of a site that the benchmark makes."""
     with tempfile.TemporaryDirectory() as folder:
@@ -567,6 +572,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "a a": a_a,
     "known effects": known_effects,
     "compare histories": compare_histories,
+    "large histories": large,
     "compare histories example": compare_histories_example,
     "compare histories example head": compare_histories_example_head,
     "likely": lambda: _table(likely.COLUMNS, likely.rows(_likely_cases())),

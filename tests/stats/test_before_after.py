@@ -164,10 +164,10 @@ def test_the_page_says_the_goal_its_tolerance_and_what_lies_beyond():
     rows = [{"saved": 0.3, "covered": covered, "helped": 1.0, "any": 1.0} for covered in (0.95, 0.92, 0.98, 0.8)]
     text = goal_text(rows, 400)
     assert text.startswith("The goal is that in each of the 4 cases 93 % to 97 % of the intervals hold the truth")
-    assert "3 cases lie outside of 93 % to 97 % (80.0 to 98.0 %)" in text
+    assert "3 of them lie outside of 93 % to 97 % (80.0 to 98.0 %)" in text
     assert "2.6 points below the one, 1.7 above the other" in text
-    assert text.endswith("Beyond that lie 1 cases.")
-    assert "0 cases lie outside of 93 % to 97 %. By" in goal_text(rows[:1], 400)
+    assert text.endswith(" 1 of them lie beyond that.")
+    assert "0 of them lie outside of 93 % to 97 %. By" in goal_text(rows[:1], 400)
 
 
 def test_jobs_of_a_site_of_histories_follow_one_another_and_its_batch_has_a_known_ratio(tmp_path):
