@@ -20,7 +20,7 @@ from statistics import fmean, stdev
 import numpy as np
 from benchmarks import advise as of_advice
 from benchmarks import compare_histories as compared
-from benchmarks import advise_time, exclusions, forty_jobs, likely
+from benchmarks import advise_time, exclusions, forty_jobs, large_histories, likely
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
@@ -375,12 +375,17 @@ def compare_histories() -> str:
     return "\n".join(compared.markdown(json.loads(compared.FILE.read_text(encoding="utf-8"))))
 
 
+def large() -> str:
+    """What `benchmarks/large_histories.py` wrote beside itself."""
+    return large_histories.text(json.loads(large_histories.FILE.read_text(encoding="utf-8")))
+
+
 def compare_histories_example() -> str:
     """What `assay compare-histories` prints of a site that the benchmark makes."""
     with tempfile.TemporaryDirectory() as folder:
         done = Path(folder, "done")
         done.mkdir()
-        changed_ms = compared.write_site(done, compared.OF_HISTORIES, np.random.default_rng(1))
+        changed_ms = compared.write_site(done, compared.OF_HISTORIES, np.random.default_rng(1)).changed_ms
         changed = datetime.fromtimestamp(changed_ms / 1000, UTC)
         words = ("--history", "done", "--changed", f"{changed:%Y-%m-%dT%H:%M}", "--drives", "12xhdd", "--cores", "16")
         return _listing(output_of(Path(folder), "110", "-m", "assay", "compare-histories", *words, TZ="UTC"))
@@ -568,6 +573,7 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "a a": a_a,
     "known effects": known_effects,
     "compare histories": compare_histories,
+    "large histories": large,
     "compare histories example": compare_histories_example,
     "compare histories example head": compare_histories_example_head,
     "likely": lambda: _table(likely.COLUMNS, likely.rows(_likely_cases())),

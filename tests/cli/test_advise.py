@@ -57,6 +57,21 @@ def as_json(*words):
     return json.loads(advise(*words, "--json"))
 
 
+def test_what_no_history_tells_of_is_said_to_gain_nothing(site, tmp_path):
+    held = {"startedTime": HEAVY.started_ms, "finishedTime": HEAVY.finished_ms, "elapsedTime": 1, "vcoreSeconds": 3600}
+    listed = [
+        {"id": HEAVY.id.replace("job", "application"), "applicationType": "MAPREDUCE", **held},
+        {"id": "application_1_9", "applicationType": "Apache Flink", **held},
+    ]
+    (tmp_path / "apps.json").write_text(json.dumps({"apps": {"app": listed}}))
+    text = " ".join(advise("--history", site, "--drives", "1xhdd", "--applications", "apps.json").split())
+    assert (
+        "Assumed: what no history tells of gains nothing: containers held a core for 2 h 00 min, of which 1 h 00 min "
+        "are in histories (1 h 00 min of MapReduce); not read: 1 h 00 min of Apache Flink."
+    ) in text
+    assert "--applications apps.json" in text
+
+
 def test_a_screen_says_what_to_change_first_and_whether_that_is_sure(site):
     text = advise("--history", site, "--drives", "1xhdd", *MEMORY, *PRICES)
     lines = text.splitlines()

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from assay.cli.compare_nodes import next_step, sentence
-from assay.engine.past.made_histories import MadeJob, write_history
+from assay.engine.past.made_histories import MadeJob, events, history, write_history
 from assay.engine.tasks import MapReduceAttempt
 from assay.model.errors import BadInputError
 from assay.model.result import TrialResult
@@ -52,6 +52,64 @@ def test_numbers_have_all_digits(done):
     assert found["parts"][0]["stage"] == "map"
     assert found["parts"][0]["interval"].keys() == {"low", "high"}
     assert found["left_out"] == []
+
+
+@pytest.fixture
+def faster(tmp_path, monkeypatch):
+    """Histories of six jobs of six nights on four nodes, on the second of which tasks take half as long."""
+    monkeypatch.setenv("COLUMNS", "120")
+    folder = tmp_path / "done"
+    folder.mkdir()
+    for number in range(1, 7):
+        job = MadeJob(
+            number=number, name=f"nightly {chr(96 + number)}", maps=16, reduces=4, nodes=4, slots=4,
+            submitted_ms=MadeJob().submitted_ms + number * 86_400_000,
+        )  # fmt: skip
+        made = list(events(job))
+        starts_ms = {event["attemptId"]: event["startTime"] for kind, event in made if kind.endswith("_ATTEMPT_STARTED")}
+        for _, event in made:
+            if event.get("hostname") == "worker-1":
+                start_ms = starts_ms[event["attemptId"]]
+                ends_ms = {name: value for name, value in event.items() if name.lower().endswith("finishtime")}
+                event |= {name: start_ms + (end_ms - start_ms) // 2 for name, end_ms in ends_ms.items()}
+        (folder / job.file_name).write_bytes(history(made))
+    return folder
+
+
+def test_what_jobs_and_the_night_would_gain_is_said(faster):
+    """Tasks of the other nodes, three quarters of all, would take half as long."""
+    found = json.loads(compare_nodes("worker-1", "--history", faster, "--json"))
+    gains = found["if_all_nodes"]
+    job = MadeJob(maps=16, reduces=4, nodes=4, slots=4)
+    stages_s = (4 * job.map_ms + job.reduce_ms) / 1000
+    took_s = (job.finished_ms - job.started_ms) / 1000
+    assert gains["all_jobs"]["of_s"] == pytest.approx(6 * took_s)
+    assert gains["all_jobs"]["saved_s"] == pytest.approx(6 * 0.75 * 0.5 * stages_s)
+    assert gains["night"]["gain"]["saved_s"] == pytest.approx(0.75 * 0.5 * stages_s)
+    assert gains["uncompared_s"] == 0
+    assert len(gains["jobs"]) == 6
+    text = joined(compare_nodes("worker-1", "--history", faster))
+    share = round(100 * 0.75 * 0.5 * stages_s / took_s)
+    assert f"If all nodes were like worker-1, all 6 jobs would take {share} % less time (95 % interval " in text
+    assert "The longest of 6 nights, from " in text
+    assert " would end 14 s earlier (95 % interval 14 s to 14 s earlier)." in text
+    assert "and 1 more job: --json has all" in text
+    since = datetime.fromtimestamp((MadeJob().submitted_ms + 4 * 86_400_000) / 1000).astimezone().isoformat()
+    found = json.loads(compare_nodes("worker-1", "--history", faster, "--since", since, "--json"))
+    assert found["if_all_nodes"]["night"]["nights"] == 3
+
+
+def test_of_a_run_of_assays_no_night_is_told(tmp_path):
+    run = a_folder(tmp_path / "run", a_plan(a_trial(1)))
+    attempts = [
+        MapReduceAttempt(
+            job="job_1_0001", attempt=f"attempt_{at}", stage="map", node=f"node-{at % 3}", state="SUCCEEDED",
+            started_ms=1000, finished_ms=5000,
+        )
+        for at in range(18)
+    ]  # fmt: skip
+    run.write(TrialResult(a_record(a_trial(1)), attempts, []))
+    assert json.loads(compare_nodes("node-0", "--run", run.path, "--json"))["if_all_nodes"] is None
 
 
 def test_several_folders_are_one_and_ids_that_two_clusters_gave_are_two_jobs(done, tmp_path):

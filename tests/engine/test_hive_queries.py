@@ -1,9 +1,13 @@
-"""Proves that DAGs of Tez are named by their queries' texts, which Hive's own hook tells, and that all else stays."""
+"""Proves that DAGs and jobs of queries are named by their texts, which Hive's own hook tells of DAGs; all else stays."""
+
+from urllib.parse import quote_plus
 
 import pytest
 
 from assay.engine.past.formats import FORMS, tells_names
 from assay.engine.past.hive_queries import texts_in
+from assay.engine.past.made_histories import MadeJob, write_history
+from assay.engine.past.query_names import QUERY_TEXT, query_of_job
 from assay.engine.past.tez import NO_TEXT
 from assay.engine.protobuf import message_in
 from assay.engine.sequence_files import SequenceFile
@@ -124,6 +128,32 @@ def test_a_dag_that_hive_4_named_is_known_by_its_caller(tmp_path):
     write_query_data(tmp_path / "query_data", OfHive4("SELECT id FROM orders WHERE price > 899"))
     (job,) = jobs_of(tmp_path)[0]
     assert (job.name, job.name_id, job.doubts) == ("SELECT id FROM orders WHERE price > ?", "", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "query"),
+    [
+        ("SELECT count(*) FROM......day='2026-11-24' (Stage-1)", COUNT.text, "SELECT count(*) FROM orders WHERE day = ?"),
+        ("SELECT count(*) FROM......day='2026-11-25'(Stage-12)", quote_plus(AGAIN.text), "SELECT count(*) FROM orders WHERE day = ?"),
+        ("SELECT count(*) FROM......day='2026-11-24' (Stage-1)", "", "SELECT count(*) FROM......day=?"),
+        ("nightly load", COUNT.text, ""), ("copy (Stage-1) of a", "", ""), ("(Stage-1)", "", ""), ("", "", ""),
+    ],
+)  # fmt: skip
+def test_a_job_of_mapreduce_that_hive_named_is_of_the_query_in_its_configuration_or_its_name(name, text, query):
+    assert query_of_job(name, text) == query
+
+
+def test_all_jobs_of_a_query_and_its_runs_with_other_literals_are_called_alike(tmp_path):
+    """Of two nights, with two stages each; the last history has no configuration beside it."""
+    for number, (query, stage) in enumerate([(COUNT, 1), (COUNT, 2), (AGAIN, 1), (AGAIN, 2)], 1):
+        name = f"{query.text[:19]}......{query.text[-16:]} (Stage-{stage})"
+        write_history(tmp_path, MadeJob(number=number, name=name), "json", {QUERY_TEXT: quote_plus(query.text)})
+    write_history(tmp_path, MadeJob(number=9, name="INSERT INTO sums SEL......FROM orders (Stage-3)"))
+    jobs, _ = jobs_of(tmp_path)
+    assert [run_name(job) for job in jobs] == [
+        *["SELECT count(*) FROM orders WHERE day = ?"] * 4, "INSERT INTO sums SEL......FROM orders"
+    ]  # fmt: skip
+    assert {name for job in jobs for name in job.settings} == set(), "its text would tell runs apart"
 
 
 def test_damaged_events_are_left_out_and_files_that_cant_be_read_are_named(tmp_path):

@@ -124,6 +124,13 @@ def test_tasks_that_the_server_does_not_list_are_missing():
         assert job.missing[0].startswith(f"{count} of its 3 tasks, which the server does not list")
 
 
+def test_a_job_of_a_query_is_called_by_the_text_in_its_configuration():
+    listed = {PAGE: {"jobs": {"job": [JOB | {"name": "SELECT 1 (Stage-1)"}]}}}
+    conf = {"conf": {"property": [{"name": "hive.query.string", "value": "SELECT+max%28id%29+FROM+t+WHERE+day%3D7"}]}}
+    (job,), _ = read(answers(conf=conf) | listed)
+    assert (job.query, job.settings) == ("SELECT max(id) FROM t WHERE day=?", {})
+
+
 def test_a_job_without_its_configuration_is_judged_with_hadoops_own_values():
     (job,), _ = read(answers(conf=(404, {})))
     assert (job.missing, job.settings) == ((), {})

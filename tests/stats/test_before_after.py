@@ -4,8 +4,21 @@ from math import log
 
 import numpy as np
 import pytest
-from benchmarks.compare_histories import Case, broken, error_of, judged, plain
+from benchmarks.compare_histories import (
+    FOLLOWS_S,
+    JOBS,
+    Case,
+    broken,
+    error_of,
+    goal_text,
+    histories_text,
+    judged,
+    of_histories,
+    plain,
+    write_site,
+)
 
+from assay.engine.past.histories import finished_ms
 from assay.stats.before_after import MOST_NIGHTS, Adjusted, ChangeVerdict, Effect, JobNights, verdict_of
 from assay.stats.fit import Contrast
 
@@ -139,6 +152,41 @@ def test_a_promise_that_is_not_kept_is_noticed():
     kept = {"saved": 0.0, "covered": 0.95, "helped": 0.02, "any": 0.02}
     assert broken([kept], 400) == []
     assert len(broken([{**kept, "covered": 0.8}, {**kept, "covered": 1.0}, {**kept, "helped": 0.2}], 400)) == 3
+
+
+def test_a_promise_of_the_batch_counts_where_it_is_made():
+    kept = {"saved": 0.0, "covered": 0.95, "helped": 0.02, "batch covered": 0.95, "batch helped": 0.0}
+    assert broken([kept], 400) == []
+    assert len(broken([{**kept, "batch covered": 0.6}, {**kept, "batch helped": 0.5}], 400)) == 2
+
+
+def test_the_page_says_the_goal_its_tolerance_and_what_lies_beyond():
+    rows = [{"saved": 0.3, "covered": covered, "helped": 1.0, "any": 1.0} for covered in (0.95, 0.92, 0.98, 0.8)]
+    text = goal_text(rows, 400)
+    assert text.startswith("The goal is that in each of the 4 cases 93 % to 97 % of the intervals hold the truth")
+    assert "3 of them lie outside of 93 % to 97 % (80.0 to 98.0 %)" in text
+    assert "2.6 points below the one, 1.7 above the other" in text
+    assert text.endswith(" 1 of them lie beyond that.")
+    assert "0 of them lie outside of 93 % to 97 %. By" in goal_text(rows[:1], 400)
+
+
+def test_jobs_of_a_site_of_histories_follow_one_another_and_its_batch_has_a_known_ratio(tmp_path):
+    case = Case(0.3, 0.05, 1, 0.0, 0.0)
+    written = write_site(tmp_path, case, np.random.default_rng(1))
+    assert written.batch_ratio == pytest.approx(0.85, abs=0.03)
+    names = sorted((file.name for file in tmp_path.glob("*.jhist")), key=finished_ms)
+    ends_ms, submitted_ms = map(finished_ms, names), [int(name.split("-")[1]) for name in names]
+    gaps_ms = [begun - ended for ended, begun in zip(ends_ms, submitted_ms[1:], strict=False)]
+    assert len(names) == 2 * JOBS
+    assert gaps_ms.count(1000 * FOLLOWS_S) == 2 * (JOBS - 1)
+    assert write_site(tmp_path, case._replace(saved=0.0), np.random.default_rng(1)).batch_ratio == 1
+
+
+@pytest.mark.slow
+def test_a_site_is_judged_by_its_histories(tmp_path):
+    row = of_histories(Case(0.3, 0.05, 4, 0.05, 0.2), 1, tmp_path)
+    assert (row["helped"], row["batch helped"], row["controls right"]) == (1, 1, 1)
+    assert "1 for each line, with 5 % drift, 20 % more input and 4 nights" in histories_text([row], 1)
 
 
 def test_the_plain_ratio_is_that_of_mean_times():

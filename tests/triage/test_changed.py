@@ -1,5 +1,6 @@
 """Proves what is compared of jobs' histories before and after a change, what is left out, and what is refused."""
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -65,6 +66,23 @@ def test_the_batch_is_judged_where_jobs_fill_it():
     apart = compared([*runs("sort", 0.5), *runs("train", at_h=8)])
     assert apart.batch is None
     assert any(remark.startswith("the batch: no job runs in 9") for remark in apart.remarks)
+
+
+def test_a_batch_whose_jobs_start_by_the_clock_is_not_judged():
+    """Its length stays as it is while all jobs drift, which would count as a saving beside the controls."""
+    drifting = [job for place, name in enumerate(("sort", "load", "train")) for job in runs(name, 1.05, at_h=0.3 * place)]
+    answer = compared(drifting)
+    assert answer.batch is None
+    assert any(
+        re.match("the batch: the runs that follow one another until its end fill 3. % of it", remark)
+        for remark in answer.remarks
+    )
+    times_s = [1000 * (1.05 if night >= NIGHTS else 1) for night in range(2 * NIGHTS)]
+    following = [
+        run(name, night, seconds, at_h=place * (seconds + 60) / 3600)
+        for night, seconds in enumerate(times_s) for place, name in enumerate(("sort", "load", "train"))
+    ]  # fmt: skip
+    assert compared(following).batch.ratio == pytest.approx(1, abs=0.01)
 
 
 def test_without_controls_a_change_is_seen_and_nobody_knows_by_what():

@@ -484,6 +484,24 @@ def test_what_is_not_read_is_said_on_the_screen_the_page_and_in_json(site, tmp_p
         assert hidden not in page
 
 
+def test_shared_sessions_and_reused_containers_are_said(tmp_path, monkeypatch):
+    """Two DAGs of one session and one of another; one of the three starts a container for each of its tasks."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    tasks = tuple(MadeTask(1, 60, container=container, counters={"CPU_MILLISECONDS": 50_000}) for container in (2, 3))
+    reusing = tuple(task._replace(container=2) for task in tasks)
+    fresh, again = (MadeDag((MadeVertex("Map 1", of, reads=True),), elapsed_s=61) for of in (tasks, reusing))
+    write_json(tmp_path, fresh, again._replace(number=2, name="b", began_ms=again.began_ms + 100_000))
+    _, text = assay("triage", "--history", tmp_path)
+    assert "2 runs shared 1 session; 1 run ran tasks in reused containers." in text
+    write_json(tmp_path, again._replace(application=8, name="c"))
+    summary = json.loads(assay("triage", "--history", tmp_path, "--json")[1])["summary"]
+    assert [summary[name] for name in ("sessions", "in_sessions", "reused")] == [1, 2, 2]
+    write_json(tmp_path, fresh)
+    _, text = assay("triage", "--history", tmp_path)
+    assert "session" not in text.partition("Likely: ")[0]
+
+
 def test_how_much_of_what_the_cluster_ran_was_read_is_said_everywhere(site, tmp_path):
     id_of = HEAVY.id.replace("job", "application")
     times = {"startedTime": HEAVY.started_ms, "finishedTime": HEAVY.finished_ms, "elapsedTime": 1}
@@ -493,13 +511,19 @@ def test_how_much_of_what_the_cluster_ran_was_read_is_said_everywhere(site, tmp_
     ]
     (tmp_path / "apps.json").write_text(json.dumps({"apps": {"app": listed}}))
     words = ("triage", "--history", site, "--applications", "apps.json")
-    said = "Containers held a core for 2 h 00 min, of which 1 h 00 min are in histories; not read: 1 h 00 min of Apache Flink."
+    said = (
+        "Containers held a core for 2 h 00 min, of which 1 h 00 min are in histories (1 h 00 min of MapReduce); not read: "
+        "1 h 00 min of Apache Flink."
+    )
     _, text = assay(*words)
     assert said in " ".join(text.split())
     assert said in (tmp_path / "triage.html").read_text()
     assert next_words(text, "Or")[3:5] == ["--applications", "apps.json"]
     answer = json.loads(assay(*words, "--json")[1])
-    assert answer["coverage"] == {"core_s": 7200, "read_s": 3600, "not_read_s": {"Apache Flink": 3600}, "not_listed": 5}
+    assert answer["coverage"] == {
+        "core_s": 7200, "read_s": 3600, "read_by_kind_s": {"MapReduce": 3600}, "lacking_s": 0,
+        "not_read_s": {"Apache Flink": 3600}, "not_listed": 5,
+    }  # fmt: skip
     assert json.loads(assay(*words[:3], "--json")[1])["coverage"] is None
     (tmp_path / "apps.json").write_text("<apps/>")
     with pytest.raises(BadInputError, match="--applications apps.json is no list of applications"):

@@ -10,6 +10,7 @@ from assay.model.errors import BadInputError
 from assay.triage.coverage import coverage, coverage_words
 
 HOUR = 3_600_000
+OF_SESSION = "dag_1795226383840_0004_"
 
 
 def entry(number=1, kind="MAPREDUCE", began_ms=HOUR, ended_ms=2 * HOUR, core_s=3600, **more):
@@ -19,6 +20,11 @@ def entry(number=1, kind="MAPREDUCE", began_ms=HOUR, ended_ms=2 * HOUR, core_s=3
         "applicationType": kind, "startedTime": began_ms, "finishedTime": ended_ms,
         "elapsedTime": (ended_ms or 4 * HOUR) - began_ms, "vcoreSeconds": core_s, **more,
     }  # fmt: skip
+
+
+def read(name, **changes):
+    """A job whose history lacks nothing."""
+    return unread(name, "", "")._replace(missing=(), started_ms=HOUR, finished_ms=2 * HOUR, **changes)
 
 
 @pytest.fixture
@@ -36,21 +42,58 @@ def test_what_histories_tell_of_and_what_they_do_not_by_kind(listed):
         entry(1, core_s=10 * 3600), entry(2, "SPARK", core_s=9 * 3600), entry(3, "Apache Flink", core_s=2 * 3600),
         entry(4, "TEZ", core_s=1800), entry(5, "Apache Flink", core_s=600),
     )  # fmt: skip
-    jobs = [unread("job_1795226383840_0001", "", ""), unread("application_1795226383840_0002", "", "")]
+    jobs = [read("application_1795226383840_0002"), read("job_1795226383840_0001")]
     known = coverage(applications, jobs, 0, 10 * HOUR)
     assert coverage_words(known) == (
-        "Containers held a core for 21 h 40 min, of which 19 h 00 min are in histories; not read: 2 h 10 min of Apache "
-        "Flink, 30:00 min of Tez"
+        "containers held a core for 21 h 40 min, of which 19 h 00 min are in histories (10 h 00 min of MapReduce, "
+        "9 h 00 min of Spark); not read: 2 h 10 min of Apache Flink, 30:00 min of Tez"
     )
     assert known.core_s == known.read_s + sum(known.not_read_s.values())
+    assert known.read_s == sum(known.read_by_kind_s.values())
     assert "not read" not in coverage_words(coverage(applications[:2], jobs, 0, 10 * HOUR))
+
+
+def test_histories_that_lack_something_are_not_read(listed):
+    applications = listed(entry(1, core_s=10 * 3600), entry(2, core_s=3600))
+    for lacking in (unread("job_1795226383840_0002", "", "cut short"), read("job_1795226383840_0002", started_ms=0)):
+        known = coverage(applications, [read("job_1795226383840_0001"), lacking], 0, 10 * HOUR)
+        assert (known.read_s, known.lacking_s, known.not_read_s) == (36_000, 3600, {})
+        assert coverage_words(known).endswith(
+            "10 h 00 min are in histories (10 h 00 min of MapReduce); 1 h 00 min in histories that lack something or "
+            "whose jobs did not end well"
+        )
+        # A whole copy of the same history tells all of it.
+        copied = [lacking, read("job_1795226383840_0002"), lacking]
+        assert coverage(applications[1:], copied, 0, 10 * HOUR).read_s == 3600
+
+
+@pytest.mark.parametrize(
+    ("numbers", "began_ms", "read_s", "not_read_s"),
+    [
+        ((1, 2, 3, 4), 0, 3600, 0), ((4,), 0, 900, 2700), ((1, 2), 0, 3600, 0), ((2, 4), 0, 1800, 1800),
+        ((3, 4), HOUR + 1, 3600, 0), ((2, 4), HOUR + 1, 2400, 1200),
+    ],
+)  # fmt: skip
+def test_a_session_is_read_as_far_as_its_dags_are(listed, numbers, began_ms, read_s, not_read_s):
+    """Of a session that began before the histories do, its earlier DAGs are in none of them."""
+    jobs = [read(f"{OF_SESSION}{number}") for number in numbers]
+    known = coverage(listed(entry(4, "TEZ")), jobs, began_ms, 10 * HOUR)
+    assert known.read_s == pytest.approx(read_s, rel=0.001)
+    assert sum(known.not_read_s.values()) == pytest.approx(not_read_s, rel=0.001)
+    assert known.core_s == pytest.approx(3600, rel=0.001)
+
+
+def test_a_dag_that_lacks_something_is_no_part_of_what_was_read(listed):
+    jobs = [read(f"{OF_SESSION}1"), unread(f"{OF_SESSION}2", "", ""), read(f"{OF_SESSION}4")]
+    known = coverage(listed(entry(4, "TEZ")), jobs, 0, 10 * HOUR)
+    assert (known.read_by_kind_s, known.lacking_s, known.not_read_s) == ({"Tez": 1800}, 900, {"Tez": 900})
 
 
 def test_of_what_ran_beyond_the_histories_the_time_between_counts(listed):
     applications = listed(entry(1), entry(2, began_ms=0, ended_ms=10 * HOUR, core_s=1000, kind="SPARK"))
     assert coverage(applications, [], HOUR, 3 * HOUR).not_read_s == {"MapReduce": 3600, "Spark": 200}
     nothing = coverage(applications, [], 11 * HOUR, 12 * HOUR)
-    assert coverage_words(nothing) == "The cluster's list names no application of these days"
+    assert coverage_words(nothing) == "the cluster's list names no application of these days"
     # One that still runs has no end, and what it held until now.
     (running,) = listed(entry(3, ended_ms=0))
     assert running.ended_ms == 4 * HOUR
@@ -59,7 +102,7 @@ def test_of_what_ran_beyond_the_histories_the_time_between_counts(listed):
 def test_a_list_that_lacks_what_histories_tell_of_says_so(listed):
     """A ResourceManager forgets its oldest applications; what never ran on one is in no list."""
     names = ("job_1795226383840_0001", "job_1795226383840_0002", "job_1795226383840_0003", "local-17", "")
-    jobs = [unread(name, "", "") for name in names]
+    jobs = [read(name) for name in names]
     known = coverage(listed(entry(3), entry(4, "TEZ")), jobs, 0, 10 * HOUR)
     assert (known.not_listed, known.read_s) == (2, 3600)
     assert "h 00 min of Tez. 2 applications of the histories are not in the list: " in coverage_words(known)

@@ -76,6 +76,26 @@ def test_a_name_that_streaming_gives_is_its_users():
     assert made(LIGHT).owner == ""
 
 
+def test_the_jobs_of_a_query_are_one_line_whose_times_add_up():
+    """Two nights of a query that Hive runs as two jobs, one after the other; each night asks for another day."""
+    jobs = []
+    for night in (24, 25):
+        begins_ms = HEAVY.submitted_ms + night * DAY_MS
+        for stage in (1, 2):
+            name = f"INSERT OVERWRITE TAB......day='2026-11-{night}' (Stage-{stage})"
+            job = HEAVY._replace(number=10 * night + stage, name=name, submitted_ms=begins_ms)
+            begins_ms = job.finished_ms + 1000
+            jobs.append(made(job))
+    answer = triage(jobs, site(), 0.1, "1 x disk", 0, [])
+    (row,) = answer.rows
+    assert (row.job, row.runs) == ("INSERT OVERWRITE TAB......day=?", 4)
+    assert row.elapsed_s == pytest.approx(sum(job.elapsed_s for job in jobs))
+    assert row.bound_s == pytest.approx(sum(judge([job], site(), 0.1)[0].bound_s for job in jobs))
+    night = answer.window.longest_night
+    assert night.chain == (row.job, row.job)
+    assert night.bound_s == pytest.approx(night.jobs_bound_s)
+
+
 def test_jobs_that_are_numbered_are_as_many_jobs_each_with_its_runs():
     """Forty jobs that do different work, of two nights."""
     jobs = [

@@ -25,6 +25,7 @@ from assay.model.naming import bytes_text, nearest, size_of
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.job_experiment import ROLES
 from assay.report.words import print_line
+from assay.triage.coverage import gains_nothing
 from assay.triage.drives import Drives, drives_of_one_kind, drives_text
 from assay.triage.following import next_commands
 from assay.triage.ranking import Triage, bounded_runs, triage
@@ -164,7 +165,10 @@ def advise(
         site,
         answer,
         bounded,
-        [*_assumed(site, profiles, "" if nodes else of_histories(jobs, site.nodes)), *answer.summary.assumed],
+        [
+            *gains_nothing(past.coverage(answer.summary)),
+            *_assumed(site, profiles, "" if nodes else of_histories(jobs, site.nodes)), *answer.summary.assumed,
+        ],
     )
     own_options = _typed({
         **prices, "ssd": None if ssd == _SSD else ssd, "slots": slots, "nodes": nodes, "drive_writes": drive_writes,

@@ -43,6 +43,7 @@ from assay.report.columns import Column, layout_table
 from assay.report.words import print_line, print_text, significant_text
 from assay.store.hadoop_fs import HadoopFs
 from assay.store.storage_policies import StoragePolicies
+from assay.triage.coverage import gains_nothing
 from assay.triage.drives import drives_of_one_kind, drives_text
 from assay.triage.ranking import bounded_runs, triage
 
@@ -114,6 +115,8 @@ def plan(
     if output.as_json:
         print_json(choice.model_dump(mode="json"))
     print_choice(choice, answer.summary.assumed, output.results)
+    for clause in gains_nothing(past.coverage(answer.summary)):
+        print_text(output.results, f"Assumed: {clause}.")
     print_line(output.results, f"plan: {out}{again}")
     return 0
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from assay.cli.context import OptionOfSeveralNames, Size, UserPath, WholeNumber, find_installation
 from assay.engine.past import example as example_site
+from assay.engine.past.applications import Application, read_applications
 from assay.engine.past.histories import Histories, merged
 from assay.engine.past.job import PastJob
 from assay.engine.past.server import from_server
@@ -31,11 +32,12 @@ from assay.platform.configuration import read_site
 from assay.platform.existing import login_of
 from assay.store.hadoop_fs import HadoopFs
 from assay.triage.busy import DriveTimes, MeasuredDrives, measurable, too_short
+from assay.triage.coverage import Coverage, coverage
 from assay.triage.drives import HOW, Drives, drives_by_role
 from assay.triage.folder import in_folder, in_hadoop
 from assay.triage.following import TypedTriage, worth_options
 from assay.triage.prometheus import ask_prometheus
-from assay.triage.ranking import DriveSite
+from assay.triage.ranking import Batch, DriveSite
 from assay.triage.reasons import refuted_cores
 from assay.triage.sar_files import files_of, read_sar
 
@@ -72,6 +74,7 @@ class AskedJobs(NamedTuple):
     since: int
     prometheus: str | None
     sar: tuple[Path, ...]
+    applications: Path | None
     cluster: Path | None
     drives: str | None
     cores: int | None
@@ -88,6 +91,7 @@ class AskedJobs(NamedTuple):
         """The other options, as they are typed again."""
         since = datetime.fromtimestamp(self.since / 1000).astimezone().isoformat(timespec="seconds")
         given = {
+            "--applications": str(self.applications) if self.applications else None,
             "--since": since if self.since else None, "--prometheus": self.prometheus, "--drives": self.drives,
             "--cores": str(self.cores) if self.cores else None, "--node-memory": _mebibytes(self.node_memory),
             "--container-memory": _mebibytes(self.container_memory),
@@ -127,6 +131,11 @@ def past_jobs_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "several may be named.",
         ),
         click.option(
+            "--applications", type=UserPath(), metavar="FILE",
+            help="The ResourceManager's list of applications (the JSON of /ws/v1/cluster/apps), to say how much was "
+            "read.",
+        ),
+        click.option(
             "--cluster", type=UserPath(), metavar="CONF_DIR",
             help="The cluster's Hadoop configuration, for its file systems and logins.",
         ),
@@ -159,7 +168,7 @@ class PastJobs(NamedTuple):
     """Past jobs, and all that is known of the nodes on which they ran.
 
     `by_role` are a node's drives. `memory` is that of a node, and what containers may take of it, in bytes, if known.
-    `assumed` says what was assumed because nothing said it.
+    `assumed` says what was assumed because nothing said it. `listed` are all applications of the cluster, if asked for.
     """
 
     asked: AskedJobs
@@ -170,14 +179,19 @@ class PastJobs(NamedTuple):
     busy: MeasuredDrives | None
     memory: tuple[int | None, int | None]
     assumed: list[str]
+    listed: Sequence[Application]
 
-    def typed(self, worth: float, more: Sequence[str] = ()) -> TypedTriage:
-        """What was typed, to be typed again, with `more` options that decide the answer."""
+    def coverage(self, batch: Batch) -> Coverage | None:
+        """How much of what the cluster ran meanwhile the histories tell of; None without a list of that."""
+        return coverage(self.listed, self.jobs, batch.began_ms, batch.ended_ms) if self.listed else None
+
+    def typed(self, worth: float) -> TypedTriage:
+        """What was typed, to be typed again."""
         threads = None
         if not refuted_cores([job for job in self.jobs if job.counts], self.site.cores):
             threads = self.site.cores
         return TypedTriage(
-            self.asked.places, [*more, *self.asked.others, *worth_options(worth)],
+            self.asked.places, [*self.asked.others, *worth_options(worth)],
             self.by_role if self.asked.drives else {}, *self.memory, threads, worth,
             wants_busy=self.busy is None and not self.asked.example
             and any(job.counts and job.all_nodes for job in self.jobs),
@@ -186,6 +200,7 @@ class PastJobs(NamedTuple):
 
 def read_past_jobs(asked: AskedJobs, progress: Console) -> PastJobs:
     """All that options name. Raises BadInputError, and what reading a file does."""
+    listed = read_applications(asked.applications) if asked.applications else []
     sar_files = files_of(asked.sar)
     if asked.example:
         example_site.write_example(example_site.FOLDER)
@@ -208,7 +223,7 @@ def read_past_jobs(asked: AskedJobs, progress: Console) -> PastJobs:
     site, memory = _site(jobs, by_role, asked, busy)
     assumed = [*_assumed_drives(asked.drives, by_role)]
     assumed += [*busy.remarks, *too_short(busy, measurable(jobs, busy.source))] if busy else ()
-    return PastJobs(asked, jobs, histories, site, by_role, busy, memory, assumed)
+    return PastJobs(asked, jobs, histories, site, by_role, busy, memory, assumed, listed)
 
 
 def _assumed_drives(named: str | None, by_role: Mapping[str, Drives]) -> Iterator[str]:

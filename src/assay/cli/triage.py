@@ -11,14 +11,12 @@ from assay.cli.console import Output
 from assay.cli.context import Percentage, UserPath, open_console, output_options
 from assay.cli.past_jobs import AskedJobs, check_target, past_jobs_options, read_past_jobs
 from assay.cli.report import emit
-from assay.engine.past.applications import read_applications
 from assay.engine.past.job import PastJob
 from assay.host.files import replace_text
 from assay.model.errors import BadInputError
 from assay.model.trial import DEFAULT_WORTH
 from assay.plan.experiment import MOST_WORTH
 from assay.report.words import print_line
-from assay.triage.coverage import coverage
 from assay.triage.drives import Drives, drives_text
 from assay.triage.experiment import write_experiments
 from assay.triage.following import next_commands
@@ -32,10 +30,6 @@ Form = Literal["html", "csv", "json"]
 
 @click.command()
 @past_jobs_options
-@click.option(
-    "--applications", type=UserPath(), metavar="FILE",
-    help="The ResourceManager's list of applications (the JSON of /ws/v1/cluster/apps), to say how much was read.",
-)  # fmt: skip
 @click.option(
     "--worth", type=Percentage(MOST_WORTH), default=DEFAULT_WORTH, show_default="10%",
     help="How much of a job's time a drive must save to be worth it.",
@@ -52,8 +46,7 @@ Form = Literal["html", "csv", "json"]
 @click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
 @output_options
 def triage(
-    asked: AskedJobs, applications: Path | None, worth: float, form: Form | None, out: Path | None,
-    experiments: Path | None, *, nameless: bool, output: Output,
+    asked: AskedJobs, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool, output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what drives could save at most, and probably. Nothing is run or changed.
 
@@ -67,14 +60,11 @@ def triage(
               assay triage --history hdfs:/history/done --cluster /etc/hadoop/conf --write-experiment experiments
     """
     _check_targets(out, experiments)
-    listed = read_applications(applications) if applications else None
     past = read_past_jobs(asked, output.progress)
     jobs, by_role, histories = past.jobs, past.by_role, past.histories
     answer = ranked(jobs, past.site, worth, drives_text(by_role), histories.older, past.assumed, histories.unread)
-    if listed is not None:
-        covered = coverage(listed, jobs, answer.summary.began_ms, answer.summary.ended_ms)
-        answer = answer.model_copy(update={"coverage": covered})
-    typed_again = past.typed(worth, ["--applications", str(applications)] if applications else [])
+    answer = answer.model_copy(update={"coverage": past.coverage(answer.summary)})
+    typed_again = past.typed(worth)
     following = [] if nameless else next_commands(answer, typed_again._replace(experiments=experiments))
     _show(anonymous(answer) if nameless else answer, following, form, out, output)
     if experiments is not None:

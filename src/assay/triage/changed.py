@@ -23,11 +23,13 @@ from assay.stats.noise import ConfidenceInterval
 from assay.triage.bounds import concurrency
 from assay.triage.names import run_name
 from assay.triage.ranking import DriveSite, TriageVerdict, judge
+from assay.triage.window import TimedRun, batch_window
 
 CONTROL_SHARE = 0.5
 """Of what is asked about: a job that drives could save less of at most is a control, unless controls are named."""
 _LEAST_COVERED = 0.8
-"""Of a batch's time in which jobs run: where they run for less, its timetable decides how long it is."""
+"""Of a batch's time in which jobs run, and in which runs follow one another until its end: else its timetable decides
+how long it is."""
 _OTHER_WORK, _MOST_GROWN = 1.5, 2.0
 """So many times as many bytes are other work, and so many times the input is more than a slope can adjust for."""
 _CLOCKS_MS = 60_000
@@ -313,6 +315,7 @@ class _Rows:
                     seconds[stage.name] = seconds.get(stage.name, 0.0) + stage.elapsed_ms / 1000
                 for stage_name, stage_s in seconds.items():
                     self._add((name, stage_name), run.night, stage_s, run.job.whole.file_systems_read if known else 1)
+        self.chained = _chained([run.job for of_night in by_night.values() for run in of_night])
         lengths_s, covered = [], []
         for night, runs in by_night.items():
             jobs = [run.job for run in runs]
@@ -337,6 +340,15 @@ class _Rows:
         return JobNights(log_s, log_bytes, self.after, jobs, untouched)
 
 
+def _chained(jobs: Iterable[PastJob]) -> float:
+    """The share of a night, from its first start to its last end, in which runs follow one another until that end."""
+    window = batch_window([
+        TimedRun(run_name(job), job.submitted_ms, job.started_ms, job.finished_ms) for job in jobs
+    ])  # fmt: skip
+    nights = window.nights if window else ()
+    return median((of.ended_ms - of.chain_began_ms) / (of.ended_ms - of.began_ms) for of in nights)
+
+
 def _answer(
     compared: Mapping[str, _Sides], controls: Mapping[str, float], changed_ms: int, worth: float, remarks: list[str]
 ) -> HistoriesChange:
@@ -358,10 +370,12 @@ def _answer(
     weights = np.zeros(len(rows.places))
     for name in touched:
         weights[place[name]] = seconds[name]
-    timetable = rows.covered < _LEAST_COVERED
+    timetable = min(rows.covered, rows.chained) < _LEAST_COVERED
     if timetable:
-        idle = 100 * (1 - rows.covered)
-        remarks.append(f"the batch: no job runs in {idle:.0f} % of it, so that its timetable decides how long it is")
+        why = f"no job runs in {100 * (1 - rows.covered):.0f} % of it"
+        if rows.covered >= _LEAST_COVERED:
+            why = f"the runs that follow one another until its end fill {100 * rows.chained:.0f} % of it"
+        remarks.append(f"the batch: {why}, so that its timetable decides how long it is")
     total, batch = (
         _changes({"": effect}, worth, unseen, controlled=bool(controls))[""]
         for effect in (adjusted.total(weights), None if timetable else adjusted.row(rows.places[_BATCH]))

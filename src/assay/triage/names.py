@@ -59,8 +59,11 @@ def changes(part: str) -> bool:
 
 
 def run_name(job: PastJob) -> str:
-    """What all runs of a job are called: its name, and its user where many users' jobs have that name."""
-    name = recurring(job.name)
+    """What all runs of a job are called: its name, and its user where many users' jobs have that name.
+
+    All jobs of a query are called by the query.
+    """
+    name = recurring(job.query or job.name)
     return f"{name} ({job.owner})" if job.owner else name
 
 

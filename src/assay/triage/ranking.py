@@ -6,6 +6,7 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from assay.engine.past.applications import application_id
 from assay.engine.past.formats import Suggestion, suggestions
 from assay.engine.past.histories import Unread
 from assay.engine.past.job import MAP, REDUCE, OtherRule, PastJob, distinct, sum_of
@@ -215,6 +216,12 @@ class Batch(Frozen):
     """Files that were left out because their jobs had ended before the time asked for."""
     copies: int
     """Histories of runs that other files tell of, too."""
+    sessions: int
+    """How many sessions ran several of the runs that count."""
+    in_sessions: int
+    """How many runs these are."""
+    reused: int
+    """How many of the runs that count ran tasks in containers that had started for others."""
     began_ms: int
     """The first start, in milliseconds since the epoch; 0 without any."""
     ended_ms: int
@@ -478,12 +485,14 @@ def triage(
     bounded = bounded_runs(jobs, site) if bounded is None else bounded
     rows = rows_of(jobs, bounded, worth)
     whole = [job for job in jobs if job.counts]
+    sessions = _sessions(whole)
     beside_others = concurrency(whole)
     may = [row for row in rows if row.verdict is TriageVerdict.MAY_MATTER]
     known = [row for row in may if not row.likely_unknown]
     short = [row for row in rows if row.verdict is TriageVerdict.NOT_KNOWN and row.bound_s is not None]
     summary = Batch(
         jobs=len(rows), runs=len(jobs), not_counted=len(jobs) - len(whole), older=older, copies=copies,
+        sessions=len(sessions), in_sessions=sum(sessions), reused=sum(job.reuses_containers for job in whole),
         began_ms=min((job.started_ms for job in whole), default=0),
         ended_ms=max((job.finished_ms for job in whole), default=0),
         elapsed_s=sum(job.elapsed_s for job in whole), ran_s=sum(job.ran_s for job in whole),
@@ -504,6 +513,14 @@ def triage(
     with_bound = {row.job for row in rows if row.bound_s is not None}
     window = window_of(bounded, (job for job in jobs if not job.counts), with_bound)
     return Triage(summary=summary, rows=tuple(rows), window=window)
+
+
+def _sessions(jobs: Iterable[PastJob]) -> list[int]:
+    """How many jobs each application ran, of those that ran several."""
+    ids: dict[str, set[str]] = {}
+    for job in jobs:
+        ids.setdefault(application_id(job), set()).add(job.id)
+    return [len(of_session) for of_session in ids.values() if len(of_session) > 1]
 
 
 def _bound_s(rows: Sequence[JobRow], verdict: TriageVerdict) -> float:

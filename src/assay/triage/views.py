@@ -15,7 +15,7 @@ from assay.plan.job_experiment import ROLES
 from assay.report.columns import Column, fitting, layout_table
 from assay.report.templates import template
 from assay.report.values import csv_lines
-from assay.report.words import duration_text, percent, print_line, print_text, seconds_text
+from assay.report.words import capitalised, duration_text, percent, print_line, print_text, seconds_text
 from assay.triage.coverage import coverage_words
 from assay.triage.names import numbered
 from assay.triage.ranking import Batch, CheaperChange, JobRow, NextCommand, Triage, TriageVerdict, UnreadFile
@@ -100,6 +100,7 @@ def sums(answer: Triage) -> Iterator[str]:
         f"While any ran, {summary.at_once:.1f} jobs ran at once on average, {summary.most_at_once} at most. "
         f"Drives of a node: {summary.drives}."
     )
+    yield from _shared(summary)
     cannot = [row for row in answer.rows if row.verdict is TriageVerdict.CANNOT_MATTER]
     if cannot:
         by_time = sum(row.basis != "bytes" for row in cannot)
@@ -123,7 +124,16 @@ def sums(answer: Triage) -> Iterator[str]:
         copies = f"{_count(summary.copies, 'file')} told of runs that others tell of" if summary.copies else ""
         yield f"{'; '.join(filter(None, (lacking, older, copies)))}."
     if answer.coverage is not None:
-        yield f"{coverage_words(answer.coverage)}."
+        yield f"{capitalised(coverage_words(answer.coverage))}."
+
+
+def _shared(summary: Batch) -> Iterator[str]:
+    """How many runs shared sessions and containers, in a sentence."""
+    shared = f"{_count(summary.in_sessions, 'run')} shared {_count(summary.sessions, 'session')}"
+    reused = f"{_count(summary.reused, 'run')} ran tasks in reused containers"
+    clauses = [clause for clause, count in ((shared, summary.sessions), (reused, summary.reused)) if count]
+    if clauses:
+        yield f"{'; '.join(clauses)}."
 
 
 def _probable(answer: Triage) -> Iterator[str]:

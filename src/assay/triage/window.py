@@ -129,8 +129,13 @@ def window_of(bounded: Sequence[BoundedRun], others: Iterable[PastJob], known: C
     every = [(run.job, _timed_run(run, bound_holds=run_name(run.job) in known)) for run in bounded]
     every += [(job, TimedRun(run_name(job), job.submitted_ms, job.started_ms, job.finished_ms)) for job in others]
     ended = [(job, run) for job, run in every if job.elapsed_s]
-    of_batch = [run for job, run in ended if run.elapsed_ms < _DAY_MS and job.ran_s >= _BUSY_SHARE * job.elapsed_s]
+    of_batch = [run for job, run in ended if is_of_batch(job)]
     return batch_window(of_batch, len(ended) - len(of_batch))
+
+
+def is_of_batch(job: PastJob) -> bool:
+    """Whether it is part of a night's batch: no session that mostly waited for its user, and shorter than a day."""
+    return 0 < job.elapsed_s < _DAY_MS / 1000 and job.ran_s >= _BUSY_SHARE * job.elapsed_s
 
 
 def _timed_run(run: BoundedRun, *, bound_holds: bool) -> TimedRun:

@@ -17,7 +17,7 @@ from assay.model.naming import printable
 
 _MOST_BYTES = 1 << 30
 _HOW = "save it with `curl -H 'Accept: application/json' http://RESOURCEMANAGER:8088/ws/v1/cluster/apps`"
-_OF_APPLICATION = re.compile(r"(?:job_|dag_)(\d+_\d+)(?:_\d+)?")
+_OF_APPLICATION = re.compile(r"(?:job_|dag_)(\d+_\d+)(?:_(\d+))?")
 _KINDS = {"MAPREDUCE": "MapReduce", "SPARK": "Spark", "TEZ": "Tez"}
 """What the types are called that applications give themselves, where that differs."""
 
@@ -64,3 +64,9 @@ def _application(entry: Mapping[str, Any]) -> Application:
 def application_id(job: PastJob) -> str:
     """The id of the application that ran a job: MapReduce numbers both alike, and Tez each DAG of one."""
     return _OF_APPLICATION.sub(r"application_\1", job.id)
+
+
+def number_in_application(job: PastJob) -> int:
+    """Which of the jobs of its application it is, from 1 on: Tez numbers the DAGs of a session."""
+    match = _OF_APPLICATION.fullmatch(job.id)
+    return int(match[2]) if match and match[2] else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
-from assay.engine.past.tez_names import without_literals
+from assay.engine.past.query_names import without_literals
 from assay.engine.protobuf import fields_of, message_in, pair_of, text_of
 from assay.engine.sequence_files import SequenceFile
 

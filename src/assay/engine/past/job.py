@@ -232,6 +232,10 @@ class PastJob(NamedTuple):
     without their partitions."""
     name_id: str = ""
     """The id under which a file beside its history may tell its name; empty where its own history tells it."""
+    query: str = ""
+    """The query of which it runs a part, without literals, if it is a job of a query that has several."""
+    containers: int = 0
+    """How many containers ran its tasks; 0 where that is not known."""
 
     @property
     def all_nodes(self) -> tuple[str, ...]:
@@ -324,6 +328,11 @@ class PastJob(NamedTuple):
     def owner(self) -> str:
         """The user without whom its name does not tell which job it is a run of; empty where the name does."""
         return self.user if _STREAMING.fullmatch(self.name) else ""
+
+    @property
+    def reuses_containers(self) -> bool:
+        """Whether any of its tasks are known to have run in a container that another one had started."""
+        return 0 < self.containers < self.whole.tasks
 
     @property
     def counts(self) -> bool:

@@ -33,6 +33,7 @@ from assay.engine.past.job import (
     without_places,
 )
 from assay.engine.past.mapreduce_advice import RULES
+from assay.engine.past.query_names import QUERY_TEXT, query_of_job
 from assay.engine.past.taken_over import OF_MAPREDUCE, taken_over
 from assay.engine.past.task_times import (
     COLLECTORS,
@@ -64,6 +65,8 @@ _FORMER_NAMES = {
     "mapred.reduce.slowstart.completed.maps": "mapreduce.job.reduce.slowstart.completedmaps",
     "mapred.reduce.tasks": "mapreduce.job.reduces",
 }  # fmt: skip
+KEPT = SETTINGS | {QUERY_TEXT, *PLACES}
+"""What is kept of a job's configuration: what decides how it ran, its query's text, and its places."""
 CUT_SHORT = "its end: the file was cut short, or the job still runs; take the file from the folder of finished jobs"
 SEVERAL = "a file of its own: this one holds several jobs; take the files as they were written"
 NO_COUNTERS = "its tasks' counters: look whether its tasks ended, or ask for the job of a newer Hadoop"
@@ -96,7 +99,7 @@ def settings_beside(file: Path, job: str) -> Mapping[str, str]:
 
 
 def read_settings(content: BinaryIO) -> Mapping[str, str]:
-    """The properties of a job's configuration that decide how it ran, or name its places, by their present names.
+    """The properties of a job's configuration that are kept, by their present names: see `KEPT`.
 
     Raises ET.ParseError for what is no XML.
     """
@@ -105,7 +108,7 @@ def read_settings(content: BinaryIO) -> Mapping[str, str]:
         if element.tag == "property":
             name = (element.findtext("name") or "").strip()
             name = _FORMER_NAMES.get(name, name)
-            if name in SETTINGS or name in PLACES:
+            if name in KEPT:
                 settings[name] = (element.findtext("value") or "").strip()
             element.clear()
     return settings
@@ -261,11 +264,12 @@ class JobReading:
 
     def job(self, settings: Mapping[str, str]) -> PastJob:
         """Build the job from the events that were read."""
+        settings, paths = without_places(settings)
+        query = query_of_job(self._name, settings.pop(QUERY_TEXT, ""))
         maps, reduces = ([self._bounded(attempt) for attempt in self._attempts[name]] for name in (MAP, REDUCE))
         maps_end_ms = max((attempt.end_ms for attempt in maps), default=0)
         hosts = by_host({node for by_node in self._nodes.values() for node in by_node})
         slots = most_at_once([*maps, *reduces])
-        settings, paths = without_places(settings)
         stages = [
             stage_of(name, attempts, begin_ms, merged_by(hosts, self._nodes[name]), slots)
             for name, attempts, begin_ms in ((MAP, maps, 0), (REDUCE, reduces, maps_end_ms))
@@ -278,6 +282,7 @@ class JobReading:
             self._uberized, self._tasks[MAP], self._tasks[REDUCE], tuple(stages), tuple(nodes), settings,
             tuple(self._missing(len(maps) + len(reduces))), self._source, unplaced=tuple(sorted(self._unplaced)),
             doubts=tuple(self._doubts()), uncertain=tuple(self._uncertain()), paths=paths,
+            query=query,
         )  # fmt: skip
 
     @property

@@ -14,9 +14,7 @@ from urllib.parse import quote
 from assay.engine.past.histories import MOST_HISTORIES, Histories, NoHistoriesError
 from assay.engine.past.job import (
     MAP,
-    PLACES,
     REDUCE,
-    SETTINGS,
     SUCCEEDED,
     PastJob,
     StageSums,
@@ -26,6 +24,7 @@ from assay.engine.past.job import (
 )
 from assay.engine.past.mapreduce import (
     CUT_SHORT,
+    KEPT,
     Attempt,
     counted,
     has_impossible,
@@ -33,6 +32,7 @@ from assay.engine.past.mapreduce import (
     stage_of,
     unplaced_schemes,
 )
+from assay.engine.past.query_names import QUERY_TEXT, query_of_job
 from assay.model.errors import BadInputError, NoAnswerError, NoLoginError
 from assay.model.host_names import host_of
 from assay.model.probe import Ask
@@ -108,14 +108,16 @@ def _job(root: str, listed: Mapping[str, Any], ask: Ask) -> PastJob:
             missing.append(CUT_SHORT)
         if not missing and stages and not any(work.cpu_ms for work in counters.values()):
             missing.append("its counters: the server lists none for it")
+    called = str(listed.get("name", ""))
+    query = query_of_job(called, settings.pop(QUERY_TEXT, ""))
     return PastJob(
-        name, str(listed.get("name", "")), str(listed.get("user", "")), str(listed.get("queue", "")), state,
+        name, called, str(listed.get("user", "")), str(listed.get("queue", "")), state,
         _time(listed, "submitTime"), _time(listed, "startTime"), _time(listed, "finishTime"),
         bool(listed.get("uberized", False)), int(listed.get("mapsTotal", 0)), int(listed.get("reducesTotal", 0)),
         tuple(stages), tuple(nodes), settings, tuple(missing), of_job,
         unplaced=tuple(sorted(unplaced)), doubts=(_IMPOSSIBLE,) if impossible else (),
         uncertain=(Uncertain(_IMPOSSIBLE, math.inf),) if impossible else (), nodes_are_sampled=sampled,
-        paths=paths,
+        paths=paths, query=query,
     )  # fmt: skip
 
 
@@ -125,12 +127,12 @@ def _promised(listed: Mapping[str, Any]) -> int:
 
 
 def _settings(of_job: str, ask: Ask) -> dict[str, str]:
-    """What decided how it ran, and its places; nothing where the server has lost its configuration."""
+    """Those of its properties that are kept; nothing where the server has lost its configuration."""
     try:
         properties = _listed(ask(f"{of_job}/conf", {}), "conf", "property")
     except NoAnswerError:
         return {}
-    return {entry["name"]: entry["value"] for entry in properties if entry.get("name") in {*SETTINGS, *PLACES}}
+    return {entry["name"]: entry["value"] for entry in properties if entry.get("name") in KEPT}
 
 
 def _time(listed: Mapping[str, Any], name: str) -> int:

@@ -47,8 +47,7 @@ from assay.engine.past.task_times import (
     skewed_words,
     unknown_bytes,
 )
-from assay.engine.past.tez_advice import OF_TEZ, RULES, taken_over
-from assay.engine.past.tez_names import is_query_id, query_id, query_text
+from assay.engine.past.query_names import is_query_id, query_id, query_text
 from assay.engine.tez_history import Entities, attempts_in, counters_of
 from assay.engine.tez_logs import TezLog, is_beside_tez, is_head_of_tez, is_tez_name
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
@@ -357,6 +356,7 @@ class HistoryReading:
             uncertain=tuple(_uncertain(dag, info, finished_ms)),
             name_id="" if dag.text else query_id(dag_name) or query_id(caller),
             program=OF_QUERY if dag.text else NO_QUERY,
+            containers=0 if "" in dag.containers else len(dag.containers),
         )  # fmt: skip
 
     def _missing(self, dag: _Dag, info: Mapping[str, Any], state: str, damaged: int) -> Iterator[str]:
