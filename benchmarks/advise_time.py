@@ -22,7 +22,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 from benchmarks.forty_jobs import (
     BEGAN_MS,
     DISKS,
@@ -43,6 +42,7 @@ from benchmarks.forty_jobs import (
 
 from assay.engine.past.made_histories import Event, MadeJob, events, write_events
 from assay.host.machine import usable_processors
+from assay_extras.testing.event_logs import MadeApplication, MadeStage, write_event_log
 
 NIGHTS, MOST_S = 30, 60
 FILE = Path(__file__).with_name("advise-time.json")

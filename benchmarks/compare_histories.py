@@ -308,7 +308,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", type=int, default=400, help="made sites for each case")
     parser.add_argument("--histories", type=int, default=20, help="sites that are written as histories, for each case")
-    parser.add_argument("--cases", type=Path, help="the JSON of an earlier run: judge only what is written as histories")
+    parser.add_argument(
+        "--cases", type=Path, help="the JSON of an earlier run: judge only what is written as histories"
+    )
     parser.add_argument("--out", type=Path, default=FILE)
     arguments = parser.parse_args()
     if arguments.cases:

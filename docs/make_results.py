@@ -19,8 +19,8 @@ from statistics import fmean, stdev
 
 import numpy as np
 from benchmarks import advise as of_advice
-from benchmarks import compare_histories as compared
 from benchmarks import advise_time, exclusions, forty_jobs, large_histories, likely
+from benchmarks import compare_histories as compared
 from benchmarks.a_a import claims, deviation_interval, log_ratios, pairs_of, residual_logs
 from benchmarks.cpu_speed_scaling import comparisons, lines
 from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked

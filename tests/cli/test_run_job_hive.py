@@ -22,7 +22,9 @@ def hive(home, monkeypatch):
     (home / "hive" / "lib" / "hive-exec-4.1.0.jar").touch()
     monkeypatch.setenv("HIVE_HOME", str(home / "hive"))
     (home / "visits.sql").write_text(f"{TEXT};\n")
-    write_json(home / "logs", a_dag(), settings={"tez.runtime.compress": "true", "tez.runtime.io.sort.factor": "64"}.items())
+    write_json(
+        home / "logs", a_dag(), settings={"tez.runtime.compress": "true", "tez.runtime.io.sort.factor": "64"}.items()
+    )
     return home
 
 
@@ -65,10 +67,22 @@ HISTORY = ("--history", "logs")
 @pytest.mark.parametrize(
     ("file", "words", "message"),
     [
-        ([], HISTORY, r"is not known: a query names tables, and no files; write it into a file that makes its tables on"),
-        (["my job.jar"], HISTORY, r"my job\.jar can't be run as a DAG of Tez: run-job runs files ending in \.sql or \.hql"),
+        (
+            [],
+            HISTORY,
+            r"is not known: a query names tables, and no files; write it into a file that makes its tables on",
+        ),
+        (
+            ["my job.jar"],
+            HISTORY,
+            r"my job\.jar can't be run as a DAG of Tez: run-job runs files ending in \.sql or \.hql",
+        ),
         (["visits.sql"], ["--engine", "spark"], r"only variant query \(engine: mapreduce or tez\) runs \.sql files"),
-        (["visits.sql"], ["--", "-f", "other.sql", "{output}"], "-f is an option of what submits it: name the file in jar"),
+        (
+            ["visits.sql"],
+            ["--", "-f", "other.sql", "{output}"],
+            "-f is an option of what submits it: name the file in jar",
+        ),
     ],
 )
 def test_what_cant_run_as_a_query_is_refused_before_anything_is_written(hive, file, words, message):
@@ -79,7 +93,9 @@ def test_what_cant_run_as_a_query_is_refused_before_anything_is_written(hive, fi
 
 def test_queries_of_llap_and_those_without_a_hive_are_refused(hive, monkeypatch):
     write_json(hive / "logs", a_dag(scheduler="LLAP", application=8, began_ms=MadeDag().began_ms + 86_400_000))
-    with pytest.raises(BadInputError, match="can't be tested on a sample: its tasks ran in LLAP's daemons, .* no such daemons"):
+    with pytest.raises(
+        BadInputError, match="can't be tested on a sample: its tasks ran in LLAP's daemons, .* no such daemons"
+    ):
         run_job(["visits.sql"], *HISTORY)
     monkeypatch.setenv("HIVE_HOME", str(hive))
     with pytest.raises(BadInputError, match="a query needs Hive, which Assay does not bring"):

@@ -264,7 +264,9 @@ def test_without_a_folder_of_hive_no_query_runs(hive, tmp_path, monkeypatch):
     assert hive_variables() == {"HIVE_HOME": str(hive)}
     # A vendor's command goes to the vendor's cluster.
     shutil.rmtree(hive / "lib")
-    with pytest.raises(BadInputError, match=f"a query needs Hive, which Assay does not bring, and there is none in {hive}"):
+    with pytest.raises(
+        BadInputError, match=f"a query needs Hive, which Assay does not bring, and there is none in {hive}"
+    ):
         hive_variables()
     (hive / "bin" / "beeline").unlink()
     with pytest.raises(BadInputError, match="HIVE_HOME is not set, and no beeline is on the PATH; let HIVE_HOME name"):

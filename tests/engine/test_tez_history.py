@@ -73,8 +73,13 @@ def test_all_dags_of_a_session_of_hive_are_one_job_whose_vertices_are_stages_by_
     def fetched(shuffle_ms, merge_ms=0):
         return MadeTask(5, 9, counters={"SHUFFLE_PHASE_TIME": shuffle_ms, "MERGE_PHASE_TIME": merge_ms})
 
-    read, edges = {"HDFS_BYTES_READ": 7}, (("Map 1", "Reducer 2", "SCATTER_GATHER"), ("Map 3", "Reducer 2", "BROADCAST"))
-    maps = [MadeVertex(name, (MadeTask(1, 4, counters=read), MadeTask(1, 4, state="FAILED"))) for name in ("Map 1", "Map 3")]
+    read, edges = (
+        {"HDFS_BYTES_READ": 7},
+        (("Map 1", "Reducer 2", "SCATTER_GATHER"), ("Map 3", "Reducer 2", "BROADCAST")),
+    )
+    maps = [
+        MadeVertex(name, (MadeTask(1, 4, counters=read), MadeTask(1, 4, state="FAILED"))) for name in ("Map 1", "Map 3")
+    ]
     joined = MadeDag(vertices=(*maps, MadeVertex("Reducer 2", (fetched(2000, 4000),))), edges=edges, counters=read)
     sorted_later = joined._replace(number=2, began_ms=joined.began_ms + 60_000, elapsed_s=30)
     job = JobReference(name="query", id="job_1795597626963_0007")
