@@ -158,7 +158,7 @@ def page(advice: Advice) -> str:
 def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
 
-    Verbose, it says besides for which jobs a small SSD is, what a move takes and where its data lie in any case, and all
+    Verbose, it says besides for which jobs a small SSD is, what a move takes in any case, where its data lie, and all
     that was assumed.
     """
     print_text(console, headline(advice), "bold")

@@ -48,6 +48,7 @@ from assay.engine.past.task_times import (
     skewed_words,
     unknown_bytes,
 )
+from assay.engine.past.tez_advice import OF_TEZ, RULES, taken_over
 from assay.engine.tez_history import Entities, attempts_in, counters_of
 from assay.engine.tez_logs import TezLog, is_beside_tez, is_head_of_tez, is_tez_name
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
