@@ -177,8 +177,8 @@ def change_lines(kind):
         ("directed-jobs-on-ssd", "Spark takes a directory by a file's name, also a full one"),
         ("data-on-ssd", "removed on all nodes at once, blocks are gone"),
         ("data-on-ssd", "a directory without [SSD] before it counts as DISK"),
-        ("data-on-ssd", "with ONE_SSD clients read the nearest copy, also from DISK, and of equally near ones any by chance, "
-         "unless dfs.namenode.read.considerStorageType is true, which excludes dfs.namenode.read.considerLoad"),
+        ("data-on-ssd", "with ONE_SSD clients read the nearest copy, also from DISK"),
+        ("data-on-ssd", "any by chance, unless dfs.namenode.read.considerStorageType is true, which excludes"),
         ("data-on-ssd", "without room on SSDs ALL_SSD falls back to DISK silently"),
         ("data-on-ssd", "from node to node the mover moves 100 MB/s a DataNode at most"),
     ],

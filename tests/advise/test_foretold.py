@@ -151,7 +151,7 @@ def test_what_was_written_is_read_again(tmp_path):
         (lambda _: "no JSON", "is no advice; write it with"),
         (lambda _: "[1]", "is no advice"),
         (lambda _: '{"summary": 1}', "is no advice"),
-        (lambda whole: json.dumps(whole | {"version": ADVICE_VERSION + 1}), r"has version 2 of advice, this Assay reads 1"),
+        (lambda whole: json.dumps(whole | {"version": ADVICE_VERSION + 1}), r"has version 3 of advice, this Assay reads 2"),
         (lambda whole: json.dumps({name: of for name, of in whole.items() if name != "nights"}), "as its nights shows"),
     ],
 )  # fmt: skip

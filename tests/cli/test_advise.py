@@ -329,9 +329,7 @@ def test_a_change_of_each_kind_can_be_asked_for(site):
 
 
 def test_a_change_that_is_none_here_is_refused_with_those_that_are(site):
-    with pytest.raises(
-        BadInputError, match="'data-on-ssd' is no alternative for these jobs; possible are sort buffer, "
-    ):
+    with pytest.raises(BadInputError, match="'data-on-ssd' is no alternative for these jobs; possible are sort buf"):
         advise("--history", site, "--drives", "1xssd", "--print-change", "data-on-ssd")
     with pytest.raises(BadParameter, match="'no-such-change' is not one of 'first', 'sort buffer'"):
         advise("--history", site, "--print-change", "no-such-change")

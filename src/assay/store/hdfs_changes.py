@@ -25,7 +25,8 @@ CHANGES = {
         "+ dfs.datanode.data.dir=(as before),/NEW/dfs/data",
         "$ hdfs diskbalancer -plan NODE",
         "$ hdfs diskbalancer -execute /system/diskbalancer/DATE/NODE.plan.json",
-        "# trap: blocks that are there stay on the old disks until the disk balancer moves them",
+        "# trap: blocks that are there stay on the old disks until the disk balancer moves them, at 10 MB/s",
+        "#   (dfs.disk.balancer.max.disk.throughputInMBperSec)",
     ),
     "more-nodes": (
         "$ hdfs balancer",

@@ -135,6 +135,6 @@ def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:
             options += [option, f"{size >> 20}MiB" if size else option.removeprefix("--").replace("-", "_").upper()]
     meanings = {
         "NODE_MEMORY": "NODE_MEMORY is the memory of a node, such as 128GiB",
-        "CONTAINER_MEMORY": "CONTAINER_MEMORY is the part of a node's memory that containers may take",
+        "CONTAINER_MEMORY": "CONTAINER_MEMORY is what containers may take of a node's memory",
     }
     return options, [meaning for word, meaning in meanings.items() if word in options]

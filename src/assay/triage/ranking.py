@@ -465,7 +465,7 @@ def _advice(bounded: Sequence[BoundedRun], widest: BoundedRun) -> tuple[CheaperC
         for change in suggestions(run.job):
             by_kind.setdefault(change.kind, []).append((run, change))
     advice = []
-    for kind, runs in by_kind.items():
+    for runs in by_kind.values():
         _, change = next((pair for pair in runs if pair[0] is widest), runs[0])
         advice.append(CheaperChange(**change._asdict(), runs=len(runs)))
     return tuple(advice)

@@ -48,8 +48,8 @@ def _sort_buffer(job: PastJob) -> Iterator[Suggestion]:
         more_mib = ceil(needed_mib - now)
         patch = (
             f"- mapreduce.task.io.sort.mb={now:.0f}", f"+ mapreduce.task.io.sort.mb={needed_mib}",
-            f"# trap: raise -Xmx in mapreduce.map.java.opts by {more_mib} MB, and mapreduce.map.memory.mb by "
-            f"{ceil(more_mib / _HEAP_SHARE)}, or maps run out of memory; then fewer may run at once",
+            f"# trap: raise -Xmx in mapreduce.map.java.opts by {more_mib} MB, or maps run out of memory, and",
+            f"#   mapreduce.map.memory.mb by {ceil(more_mib / _HEAP_SHARE)}; fewer maps may run at once then",
         )  # fmt: skip
     else:
         change = "more and smaller maps: their output does not fit into any sort buffer"
