@@ -36,8 +36,7 @@ final class Direct {
     if (tier.isEmpty() || given.length == 0) {
       return;
     }
-    Tiers.Choice choice =
-        Tiers.choose(conf, tier, given, attempt.getId() % ATTEMPTS_OF_A_MASTER);
+    Tiers.Choice choice = Tiers.choose(conf, tier, given, attempt.getId() % ATTEMPTS_OF_A_MASTER);
     conf.setStrings(LOCAL_DIRECTORIES, choice.directories.toArray(new String[0]));
     LOG.info("{} of {}: {}", choice.outcome, attempt, choice.directories);
     try {

@@ -15,8 +15,8 @@ enum Outcome {
   /** The job's limit, or what a task is expected to write, is no number; the task's log tells. */
   OVERFLOW_BAD_NUMBER,
   /**
-   * Earlier attempts of the task ended, whatever ended them, and others have more room or this is
-   * a third attempt.
+   * Earlier attempts of the task ended, whatever ended them, and others have more room or this is a
+   * third attempt.
    */
   OVERFLOW_RETRIED
 }
