@@ -66,7 +66,9 @@ def faster(tmp_path, monkeypatch):
             submitted_ms=MadeJob().submitted_ms + number * 86_400_000,
         )  # fmt: skip
         made = list(events(job))
-        starts_ms = {event["attemptId"]: event["startTime"] for kind, event in made if kind.endswith("_ATTEMPT_STARTED")}
+        starts_ms = {
+            event["attemptId"]: event["startTime"] for kind, event in made if kind.endswith("_ATTEMPT_STARTED")
+        }
         for _, event in made:
             if event.get("hostname") == "worker-1":
                 start_ms = starts_ms[event["attemptId"]]

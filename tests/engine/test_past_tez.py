@@ -12,8 +12,8 @@ import pytest
 
 from assay.engine.past.formats import FORMS, attempts_of, is_beside, is_history, read_history_of, suggestions
 from assay.engine.past.job import Uncertain
-from assay.engine.past.tez import NO_END, RECOVERED, PastDag, read_tez_history
 from assay.engine.past.query_names import query_text, without_literals
+from assay.engine.past.tez import NO_END, RECOVERED, PastDag, read_tez_history
 from assay.model.engine import HADOOP_JOBS
 from assay.triage.bounds import bound_of
 from assay.triage.folder import in_folder

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from assay.engine.past.hive_queries import is_query_data, texts_in
-from assay.engine.past.tez import read_tez_history
 from assay.engine.past.query_names import is_query_id, without_literals
+from assay.engine.past.tez import read_tez_history
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
 from assay.platform.distribution import find_java
 from assay.triage.bounds import bound_of

@@ -70,7 +70,9 @@ def test_the_batch_is_judged_where_jobs_fill_it():
 
 def test_a_batch_whose_jobs_start_by_the_clock_is_not_judged():
     """Its length stays as it is while all jobs drift, which would count as a saving beside the controls."""
-    drifting = [job for place, name in enumerate(("sort", "load", "train")) for job in runs(name, 1.05, at_h=0.3 * place)]
+    drifting = [
+        job for place, name in enumerate(("sort", "load", "train")) for job in runs(name, 1.05, at_h=0.3 * place)
+    ]
     answer = compared(drifting)
     assert answer.batch is None
     assert any(

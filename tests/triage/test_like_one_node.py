@@ -67,7 +67,11 @@ def test_a_slower_node_costs_time_and_without_an_interval_there_is_none():
 def test_a_night_ends_earlier_by_what_its_chain_saves():
     """Two jobs one after the other, and a short one beside the first; of two nights the second is longer."""
     first = job()
-    night = [first, job(number=2, name="load", submitted_ms=first.finished_ms + 1000), job(number=3, name="tiny", maps=4)]
+    night = [
+        first,
+        job(number=2, name="load", submitted_ms=first.finished_ms + 1000),
+        job(number=3, name="tiny", maps=4),
+    ]
     earlier = job(number=9, submitted_ms=JOB.submitted_ms - DAY_MS)
     gains = like_one_node([earlier, *night], [part(), part("reduce", 1.0, (0.9, 1.1))])
     assert gains.night.nights == 2

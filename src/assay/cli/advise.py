@@ -130,7 +130,8 @@ def advise(
         bounded,
         [
             *gains_nothing(past.coverage(answer.summary)),
-            *_assumed(site, profiles, "" if nodes else of_histories(jobs, site.nodes)), *answer.summary.assumed,
+            *_assumed(site, profiles, "" if nodes else of_histories(jobs, site.nodes)),
+            *answer.summary.assumed,
         ],
     )
     own_options = _typed({

@@ -36,6 +36,7 @@ from assay.engine.past.mapreduce import (
     stage_of,
     unplaced_schemes,
 )
+from assay.engine.past.query_names import is_query_id, query_id, query_text
 from assay.engine.past.task_times import (
     IMPOSSIBLE,
     SILENT,
@@ -47,7 +48,6 @@ from assay.engine.past.task_times import (
     unknown_bytes,
 )
 from assay.engine.past.tez_advice import RULES, taken_over
-from assay.engine.past.query_names import is_query_id, query_id, query_text
 from assay.engine.tez_history import Entities, attempts_in, counters_of
 from assay.engine.tez_logs import TezLog, is_beside_tez, is_head_of_tez, is_tez_name
 from assay.engine.tez_tasks import FILE_SYSTEM_COUNTERS, TASK_COUNTERS
