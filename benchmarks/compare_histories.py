@@ -14,7 +14,8 @@ Shown beside it is what the plain ratio says, of the mean times of a night after
 Welch's test. Some sites are written as job histories, each of a night's jobs following on the one before it, and read
 again, where triage's bound chooses the controls. The same is promised of these, and of the whole batch, whose true
 ratio is that of its length in the nights after the change to its length without the effect. `--cases FILE` takes all
-other cases from what was written before. `--out FILE` writes what docs/how-to/did-it-help.md says, as JSON; by default benchmarks/compare-histories.json.
+other cases from what was written before. `--out FILE` writes what docs/how-to/did-it-help.md says, as JSON; by default
+benchmarks/compare-histories.json.
 `PYTHONPATH=src:extras:. .assay/venv/bin/python benchmarks/compare_histories.py`.
 """
 
@@ -248,14 +249,14 @@ def goal_text(rows: Sequence[Row], sites: int) -> str:
     lowest, highest = COVERED
     outside = [row["covered"] for row in rows if not lowest <= row["covered"] <= highest]
     beyond = f" ({100 * min(outside):.1f} to {100 * max(outside):.1f} %)" if outside else ""
-    low, high = 2 * error_of(lowest, sites), 2 * error_of(highest, sites)
-    claimed = MOST_CLAIMED + 2 * error_of(MOST_CLAIMED, sites)
+    low, high = (f"{200 * error_of(share, sites):.1f}" for share in COVERED)
+    goal, claimed = f"{_share(lowest)} to {_share(highest)}", MOST_CLAIMED + 2 * error_of(MOST_CLAIMED, sites)
     return (
-        f"The goal is that in each of the {len(rows)} cases {_share(lowest)} to {_share(highest)} of the intervals hold the "
-        f"truth, and that at most {_share(MOST_CLAIMED)} of the verdicts without effect are *helped*. {len(outside)} of them "
-        f"lie outside of {_share(lowest)} to {_share(highest)}{beyond}. By chance {sites} sites may miss a true share by two "
-        f"standard errors: {100 * low:.1f} points below the one, {100 * high:.1f} above the other, and {100 * claimed:.1f} % in "
-        f"place of {_share(MOST_CLAIMED)}. {len(broken(rows, sites))} of them lie beyond that."
+        f"The goal is that in each of the {len(rows)} cases {goal} of the intervals hold the truth, and that at most "
+        f"{_share(MOST_CLAIMED)} of the verdicts without effect are *helped*. {len(outside)} of them lie outside of "
+        f"{goal}{beyond}. By chance {sites} sites may miss a true share by two standard errors: {low} points below the "
+        f"one, {high} above the other, and {100 * claimed:.1f} % in place of {_share(MOST_CLAIMED)}. "
+        f"{len(broken(rows, sites))} of them lie beyond that."
     )
 
 
@@ -288,8 +289,9 @@ def histories_text(rows: Sequence[Row], sites: int) -> str:
     low, kept = COVERED[0] - 2 * error_of(COVERED[0], sites), len(rows) - len(broken(rows, sites))
     return (
         f"Sites were written as histories, too, and read again, {sites} for each line, with {percent(drift)} drift, "
-        f"{percent(grown)} more input and {nights} nights on either side; each of a night's jobs follows on the one before "
-        f"it. So few may by chance hold the truth in {_share(low)} only; {kept} of {len(rows)} lines are within that."
+        f"{percent(grown)} more input and {nights} nights on either side; each of a night's jobs follows on the one "
+        f"before it. So few may by chance hold the truth in {_share(low)} only; {kept} of {len(rows)} lines are within "
+        "that."
     )
 
 

@@ -45,7 +45,7 @@ def made_dag(number: int, of_session: int) -> MadeDag:
     return MadeDag(
         (MadeVertex("Map 1", maps, reads=True), MadeVertex("Reducer 2", reducers)),
         (("Map 1", "Reducer 2", "SCATTER_GATHER"),), number=place + 1, application=session + 1, elapsed_s=123,
-        query=f"INSERT OVERWRITE TABLE t_{number % 40} SELECT * FROM s WHERE day = {number}",
+        query=f"ANALYZE TABLE t_{number % 40} PARTITION (day = {number}) COMPUTE STATISTICS",
         began_ms=MadeDag().began_ms + 1000 * 125 * number,
     )  # fmt: skip
 
@@ -72,9 +72,8 @@ def measured(place: Path, history: str) -> dict[str, float]:
     if process.returncode or f" {DAGS:,} runs, " not in (place / "screen.txt").read_text(encoding="utf-8"):
         raise subprocess.CalledProcessError(process.returncode, words)
     size = sum(file.stat().st_size for file in (place / history).iterdir())
-    return {
-        "seconds": round(usage.ru_utime + usage.ru_stime, 1), "mib": usage.ru_maxrss >> 10, "megabytes": round(size / 1e6),
-    }  # fmt: skip
+    seconds = round(usage.ru_utime + usage.ru_stime, 1)
+    return {"seconds": seconds, "mib": usage.ru_maxrss >> 10, "megabytes": round(size / 1e6)}
 
 
 def broken(forms: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -90,8 +89,8 @@ def text(kept: Mapping[str, Any]) -> str:
             yield f"{took['seconds']:.0f} s and {took['mib']:,} MiB from {FORMS[form]} ({took['megabytes']:,} MB)"
 
     return (
-        f"Triage of {kept['dags']:,} made DAGs of {kept['tasks']} tasks each takes {', and '.join(parts())}: seconds of "
-        "processors, and the memory of its largest process."
+        f"Triage of {kept['dags']:,} made DAGs of {kept['tasks']} tasks each takes {', and '.join(parts())}: seconds "
+        "of processors, and the memory of its largest process."
     )
 
 

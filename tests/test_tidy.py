@@ -99,9 +99,9 @@ NAMED_IN = {"workload": {"mapreduce", "hdfs"}, "input": {"mapreduce", "hdfs"}}
 # Lines elsewhere that name one all the same: examples of addresses and of commands, names that users write in experiments
 # or that records have, a plug-in's own name, and the levels that are usual where an experiment names none.
 NAMING_SERVICES = {
-    "cli/past_jobs.py": 1,
+    "cli/past_jobs.py": 2,
     "cli/run_job.py": 5,
-    "cli/triage.py": 2,
+    "cli/triage.py": 1,
     "input/columns.py": 1,
     "model/fault.py": 1,
     "model/trial.py": 1,

@@ -102,6 +102,16 @@ def test_a_month_that_is_extrapolated_from_one_night_is_doubted(site, tmp_path):
     assert "extrapolated from one night, which may be unlike others; " in text
 
 
+def test_what_no_history_tells_of_is_said_to_gain_nothing(site, tmp_path):
+    times = {"startedTime": HEAVY.started_ms, "finishedTime": HEAVY.finished_ms, "elapsedTime": 1}
+    flink = {"id": "application_1_9", "applicationType": "Apache Flink", "vcoreSeconds": 3600, **times}
+    (tmp_path / "apps.json").write_text(json.dumps({"apps": {"app": [flink]}}))
+    text = " ".join(plan(site, "--ssd-size", "400GB", "--applications", "apps.json").split())
+    assert (
+        "Assumed: what no history tells of gains nothing: containers held a core for 1 h 00 min, of which 0 s" in text
+    )
+
+
 def test_where_the_ssd_holds_what_all_jobs_write_none_need_be_directed(site):
     text = " ".join(plan(site, "--ssd-size", "400GB").split())
     assert text.startswith("No job need be directed: all jobs of the histories together had at most 8.0 GiB on a node ")

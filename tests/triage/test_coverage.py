@@ -22,9 +22,9 @@ def entry(number=1, kind="MAPREDUCE", began_ms=HOUR, ended_ms=2 * HOUR, core_s=3
     }  # fmt: skip
 
 
-def read(name, **changes):
-    """A job whose history lacks nothing."""
-    return unread(name, "", "")._replace(missing=(), started_ms=HOUR, finished_ms=2 * HOUR, **changes)
+def read(name, started_ms=HOUR):
+    """A job whose history lacks nothing, but for the start where that is 0."""
+    return unread(name, "", "")._replace(missing=(), started_ms=started_ms, finished_ms=2 * HOUR)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from assay.model.store import names_store
 from assay.model.task import TaskAttempt
 from assay.record.folder import RunFolder
 from assay.report.columns import Column, layout_table
-from assay.report.words import duration_text, print_line, print_text
+from assay.report.words import duration_text, print_line
 from assay.stats.one_node import LEAST_OTHERS, LEAST_TASKS, NodeComparison, NodePart, compare_node, in_order
 from assay.stats.sample import is_valid
 from assay.stats.trial_summary import summaries_of
@@ -81,26 +81,24 @@ def compare_nodes(
         })  # fmt: skip
         return
     console = open_console()
-    for part in parts:
-        if not part.phase:
-            print_line(console, sentence(part, node, changed=changed is not None))
-    for line in layout_table(columns_of(parts, node), console.width):
+    for line in lines_of(parts, node, console.width, changed=changed is not None):
         print_line(console, line)
-    print_line(
-        console,
-        "Other nodes' reducers fetch from this node too: what its drive saves them is not in these times. Interval: "
-        "95 %, by how much the other nodes differ among themselves.",
-    )
     if gains:
-        for text in gains_words(gains, node):
-            print_text(console, text)
-        for line in layout_table(job_columns(gains), console.width):
+        for line in gains_lines(gains, node, console.width):
             print_line(console, line)
-        if more := len(gains.jobs[MOST_JOBS:]):
-            print_line(console, f"  and {more:,} more job{'' if more == 1 else 's'}: --json has all")
     for reason in _most_named(left_out):
         print_line(console, f"left out: {reason}")
     print_line(console, f"Next: {next_step(parts, node, changed=changed is not None)}")
+
+
+def lines_of(parts: list[NodePart], node: str, width: int, *, changed: bool) -> Iterator[str]:
+    """A sentence for each stage, and a line for each of its phases."""
+    yield from (sentence(part, node, changed=changed) for part in parts if not part.phase)
+    yield from layout_table(columns_of(parts, node), width)
+    yield (
+        "Other nodes' reducers fetch from this node too: what its drive saves them is not in these times. Interval: "
+        "95 %, by how much the other nodes differ among themselves."
+    )
 
 
 def _check(comparison: NodeComparison, node: str, changed: int | None, source: str, left_out: list[str]) -> None:
@@ -252,8 +250,8 @@ def next_step(parts: list[NodePart], node: str, *, changed: bool) -> str:
     return "change a second node too; more tasks alone do not make the interval narrower."
 
 
-def gains_words(gains: LikeOneNode, node: str) -> Iterator[str]:
-    """What all jobs and the longest night would gain, and what that takes for granted."""
+def gains_lines(gains: LikeOneNode, node: str, width: int) -> Iterator[str]:
+    """What all jobs and the longest night would gain, what that takes for granted, and which jobs would gain most."""
     jobs, night = gains.all_jobs, gains.night
     number = f"all {len(gains.jobs):,} jobs" if len(gains.jobs) > 1 else "the job"
     yield (
@@ -271,9 +269,12 @@ def gains_words(gains: LikeOneNode, node: str) -> Iterator[str]:
             "count as unchanged."
         )
     yield (
-        "These take each stage for as much shorter as its tasks, and the time between tasks for unchanged. What reducers "
-        "save that fetch from faster drives of other nodes is not in them."
+        "These take each stage for as much shorter as its tasks, and the time between tasks for unchanged. What "
+        "reducers save that fetch from faster drives of other nodes is not in them."
     )
+    yield from layout_table(job_columns(gains), width)
+    if more := len(gains.jobs[MOST_JOBS:]):
+        yield f"  and {more:,} more job{'' if more == 1 else 's'}: --json has all"
 
 
 def _saved_share(gain: Gain) -> str:
@@ -281,7 +282,7 @@ def _saved_share(gain: Gain) -> str:
 
 
 def _saved_text(gain: Gain, ways: tuple[str, str], text: Callable[[float], str]) -> str:
-    """`14 % less time (95 % interval 8 % to 20 % less)`: the first way for what is saved, the second for what is lost."""
+    """`14 % less time (95 % interval 8 % to 20 % less)`; the first way is what is saved, the second what is lost."""
     sign, way = (1, ways[0]) if gain.saved_s >= 0 else (-1, ways[1])
     saved = f"{text(sign * gain.saved_s)} {way}"
     if gain.interval_s is None:

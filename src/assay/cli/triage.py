@@ -46,7 +46,8 @@ Form = Literal["html", "csv", "json"]
 @click.option("--out", type=UserPath(), help=f"The file to write; by default {PAGE} for the page.")
 @output_options
 def triage(
-    asked: AskedJobs, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *, nameless: bool, output: Output,
+    asked: AskedJobs, worth: float, form: Form | None, out: Path | None, experiments: Path | None, *,
+    nameless: bool, output: Output,
 ) -> int:  # fmt: skip
     """Rank past jobs by what drives could save at most, and probably. Nothing is run or changed.
 
