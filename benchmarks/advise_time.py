@@ -4,7 +4,7 @@ The site is the one of `forty_jobs.py`: twelve nodes with twelve disks, and half
 files such as application masters and drivers write. Each node has a file of `sadf -d` for each day, with a line for
 each disk every ten minutes: the disks moved what the jobs counted. Prints seconds and the most memory of a process.
 Exit code 1 where it takes more than a minute.
-`PYTHONPATH=$PWD/src:$PWD/extras:$PWD .assay/venv/bin/python benchmarks/advise_time.py [--json benchmarks/advise-time.json]`
+`PYTHONPATH=src:extras:. .assay/venv/bin/python benchmarks/advise_time.py [--json benchmarks/advise-time.json]`
 """
 
 import argparse
@@ -184,7 +184,8 @@ def sentence(kept: Mapping[str, Any]) -> str:
     return (
         f"With all options and busy drives of {kept['nodes']} nodes by `sar`, advice on {kept['jobs']} jobs of "
         f"{kept['nights']} nights ({kept['tasks']:,} tasks, {kept['history_gb']:.1f} GB of histories) took "
-        f"{kept['seconds']:.0f} s on {kept['processors']:.0f} processors, and at most {kept['most_mib']:,} MiB in a process."
+        f"{kept['seconds']:.0f} s on {kept['processors']:.0f} processors, and at most {kept['most_mib']:,} MiB in a "
+        "process."
     )
 
 

@@ -1,7 +1,6 @@
-"""Proves on a real Hive on Tez that triage reads what both write of a join, a sum by groups and a sort, and that trials
-run a query on Tez and on MapReduce.
+"""Proves on a real Hive on Tez that triage reads what both write of a join, a sum by groups and a sort.
 
-What the queries select is held against Python, and what triage reads against the counters that Hive got from Tez.
+And that trials run a query on Tez and on MapReduce. What the queries select is held against Python, and what triage reads against the counters that Hive got from Tez.
 """
 
 import json

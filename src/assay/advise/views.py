@@ -158,8 +158,7 @@ def page(advice: Advice) -> str:
 def print_advice(advice: Advice, console: Console, *, verbose: bool = False) -> None:
     """One screen: the answer, alternatives, jobs, sizes, where the answer flips, what was assumed, what to do next.
 
-    Verbose, it says besides for which jobs a small SSD is, what a move takes in any case, where its data lie, and all
-    that was assumed.
+    Verbose, it says besides for which jobs a small SSD is, what a move takes, where its data lie, and all assumptions.
     """
     print_text(console, headline(advice), "bold")
     print_line(console, "")
@@ -253,8 +252,8 @@ def _path_words(advice: Advice) -> Iterator[str]:
         places = [f"{of.job} {first_few(of.folders)}" for of in named]
         commands = [line for line in _change_lines(DATA_ON_SSD, named[0].folders[:1]) if line.startswith(_COMMAND)]
         yield (
-            f"SSDs for all data: inputs and outputs lie in {first_few(places, between='; ', last='; and')}. For each path, "
-            f"as for the first: `{'`, `'.join(line.removeprefix(_COMMAND) for line in commands)}`."
+            f"SSDs for all data: inputs and outputs lie in {first_few(places, between='; ', last='; and')}. For each "
+            f"path, as for the first: `{'`, `'.join(line.removeprefix(_COMMAND) for line in commands)}`."
         )
     if lacking := [of.job for of in jobs if not of.folders]:
         yield f"Histories do not tell where inputs and outputs lie of {first_few(lacking)}."

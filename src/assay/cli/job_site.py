@@ -91,8 +91,8 @@ def variant_of(engine: str, file: Path) -> tuple[str, Variant]:
     if not possible:
         endings = " or ".join(end for _, variant in variants if variant.program in runs for end in variant.scripts)
         raise BadInputError(
-            f"{file.name} can't be run as a {form.noun}: run-job runs files ending in {endings} so; name one, or another "
-            "--engine or --job"
+            f"{file.name} can't be run as a {form.noun}: run-job runs files ending in {endings} so; name one, or "
+            "another --engine or --job"
         )
     return possible[0]
 

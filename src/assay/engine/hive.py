@@ -1,9 +1,8 @@
-"""Queries of Hive: files of statements that the user's own `beeline` runs, with Hive within the client (HiveServer2's
-embedded mode).
+"""Queries of Hive: files of statements that the user's own `beeline` runs, with Hive within this client.
 
-Assay has no Hive. The user's runs on the trial's cluster: its jobs are MapReduce's, or DAGs of Tez. Its tables are known
-to a metastore that lives as long as the client, and its own configuration is not read. No HiveServer2 is asked, whose
-sessions and jobs outlive a query.
+Assay has no Hive. The user's runs on the trial's cluster: its jobs are MapReduce's, or DAGs of Tez. Its tables are
+known to a metastore that lives as long as the client, and its own configuration is not read. No HiveServer2 is asked,
+whose sessions and jobs outlive a query.
 """
 
 import os
@@ -56,8 +55,8 @@ def hive_variables() -> dict[str, str]:
     if home is None or not (home / "bin" / "beeline").is_file() or not any(home.glob("lib/hive-exec-*.jar")):
         where = f"{HOME} is not set, and no beeline is on the PATH" if home is None else f"there is none in {home}"
         raise BadInputError(
-            f"workload command: a query needs Hive, which Assay does not bring, and {where}; let {HOME} name the folder "
-            "of a Hive 4.1 distribution, with bin/beeline and lib/hive-exec-*.jar"
+            f"workload command: a query needs Hive, which Assay does not bring, and {where}; let {HOME} name the "
+            "folder of a Hive 4.1 distribution, with bin/beeline and lib/hive-exec-*.jar"
         )
     return {HOME: str(plain(home, HOME))}
 

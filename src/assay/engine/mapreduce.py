@@ -1,8 +1,8 @@
 """Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them, and programs of other jars.
 
 Hadoop's clients say `Submitted application application_N_M` when a job is accepted (YarnClientImpl) and
-`Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO. Hive says `Starting Job = job_N_M`
-(HadoopJobExecHelper), and of a session of Tez `App id application_N_M` (RenderStrategy).
+`Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO. Hive says `Starting Job =
+job_N_M` (HadoopJobExecHelper), and of a session of Tez `App id application_N_M` (RenderStrategy).
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The history of a MapReduce job that Tez ran as a DAG, from the file that its application master writes; or of a
-session of Hive's, whose DAGs count as one job, and whose vertices are stages by what they are called.
+"""The history of a MapReduce job that Tez ran as a DAG, from the file that its application master writes.
 
+Or of a session of Hive's: its DAGs count as one job, and its vertices as maps and reducers by what they are called.
 The file has a JSON record for each event, ended by the character U+0001 and a line break, and is whole once the
 application master has ended (Tez: SimpleHistoryLoggingService, HistoryEventJsonConversion). A record's `entity` says
 what it is of: `dag_TIME_APP_DAG`, `vertex_TIME_APP_DAG_V`, `task_TIME_APP_DAG_V_T` or

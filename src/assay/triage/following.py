@@ -120,9 +120,8 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     memory, meanings = _memory(given)
     decided = shlex.join([*given.places, *options, *memory])
     file = FORMS[row.engine].file
-    return f"{typed('run-job')} {file} --input INPUT {decided}", ", and ".join(
-        [f"{file} and INPUT are the job's", *meanings]
-    )
+    told = [f"{file} and INPUT are the job's", *meanings]
+    return f"{typed('run-job')} {file} --input INPUT {decided}", ", and ".join(told)
 
 
 def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:

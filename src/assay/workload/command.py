@@ -241,8 +241,8 @@ class CommandWorkload(BaseWorkload):
 
     takes = InputKind.FILES
     summary = (
-        "runs your own jar, Python file or query of Hive, measured like all other workloads; your own command judges its "
-        "output"
+        "runs your own jar, Python file or query of Hive, measured like all other workloads; your own command judges "
+        "its output"
     )
     stresses = "what the jar does: see its I/O signature and phases in the report"
     source = "yours"
