@@ -345,8 +345,11 @@ def test_an_ssd_that_turns_read_only_once_the_maps_have_ended_is_left_by_the_red
 
 @pytest.fixture(scope="module")
 def deleting(tiered):
-    """The cluster, which now deletes what jobs leave, and looks each second whether a disk failed."""
-    tiered.set_up_tiers(kept_s=0, health_ms=1000)
+    """The cluster, which now deletes what jobs leave, and looks all the time whether a disk failed.
+
+    Until it has looked no container starts, with a fifth of a second between attempts, of which there are four.
+    """
+    tiered.set_up_tiers(kept_s=0, health_ms=100)
     return tiered
 
 
