@@ -222,7 +222,7 @@ def test_paths_are_named_of_the_jobs_that_ssds_for_all_data_are_for(site):
     policy = "hdfs storagepolicies -setStoragePolicy -path {} -policy ALL_SSD"
     text = " ".join(advise(*words, "-v").split())
     assert "inputs and outputs lie in nightly sort hdfs://nn/logs, hdfs://nn/users, /sorted. For each path, " in text
-    assert f"`{policy.format('hdfs://nn/logs')}`, `hdfs mover -p hdfs://nn/logs`. " in text
+    assert f"`{policy.format('hdfs://nn/logs')}`, `hdfs mover -p hdfs://nn/logs`, " in text
     assert "Histories do not tell where inputs and outputs lie of report." in text
     place = next(place for place, row in enumerate(told.alternatives) if row.kinds == ("data-on-ssd",))
     patch = [*change_text(told, (), told.alternatives[place])]

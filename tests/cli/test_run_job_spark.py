@@ -87,7 +87,7 @@ def test_a_python_file_is_an_application_of_spark(home, monkeypatch):
     ("words", "message"),
     [
         (["--engine", "sparc"], "--engine sparc is none that run-job knows; did you mean 'spark'"),
-        (["--engine", "tez"], "--engine tez is none that run-job knows; possible are mapreduce, spark"),
+        (["--engine", "tez"], "my job.jar can't be run as a DAG of Tez: run-job runs files ending in .sql or .hql so"),
         (["--engine", "spark", "--class", "Their"], "class is 'Their', and must be a class in my job.jar"),
         (["--engine", "spark", "--", "--deploy-mode", "cluster", "{input}", "{output}"],
          "--deploy-mode is an option of what submits it: the driver runs in the client"),

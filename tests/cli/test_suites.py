@@ -10,8 +10,8 @@ from assay.model.registry import ENGINES, WORKLOADS
 from tests.builders import an_installation, make_plan
 
 ROOT = Path(__file__).parents[2]
-# An application of the user's own, of which Assay brings none.
-OF_USERS = {("command", "submitted")}
+# An application and a query of the user's own, of which Assay brings none.
+OF_USERS = {("command", "submitted"), ("command", "query")}
 
 
 @pytest.mark.parametrize("suite", ["suite", "suite-large", "suite-spark"])

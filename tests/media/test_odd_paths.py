@@ -7,7 +7,7 @@ import pytest
 
 from assay.host.files import plain
 from assay.model.errors import BadInputError
-from assay.model.installed import kind_of
+from assay.model.installed import kind_of, variants_of
 from assay.model.trial import MediumSpec
 from assay.platform.distribution import Distribution, Java, check_paths
 from assay.workload.command import the_jar
@@ -99,4 +99,4 @@ def test_a_jar_that_java_would_look_for_elsewhere_is_refused(tmp_path, name, sig
         text=lambda _: str(tmp_path / name), refusal=lambda key, wanted: BadInputError(f"{key} must be {wanted}")
     )
     with pytest.raises(BadInputError, match=f"a file at a path without '[{sign}]'"):
-        the_jar(options, "own", {})
+        the_jar(options, "own", variants_of("command"))

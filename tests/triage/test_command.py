@@ -272,7 +272,8 @@ def test_a_dag_of_tez_is_no_job_that_run_job_runs(tmp_path, monkeypatch):
     (tmp_path / "input").write_text("a b\n")
     for job in (["--job", "sessions"], []):
         with pytest.raises(
-            BadInputError, match="sessions is a DAG of Tez, and run-job runs MapReduce jobs and Spark applications"
+            BadInputError,
+            match="run-job can't run sessions on a sample: its history has no text of a query; use `assay triage",
         ) as caught:
             assay("run-job", "my.jar", "--input", "input", "--history", logs, *job)
         (command,) = re.findall("`assay (.*?)`", str(caught.value))

@@ -17,8 +17,14 @@ VARIANTS = [(name, variant) for name in WORKLOADS for variant in variants_of(nam
 
 
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)
-def test_every_variant_has_an_estimate(name, variant, tmp_path):
+def test_every_variant_has_an_estimate(name, variant, tmp_path, monkeypatch):
     jar = make_jar(tmp_path / "job.jar", manifest="Main", classes=("Main",))
+    if variant == "query":
+        for folder, file in (("bin", "beeline"), ("lib", "hive-exec-4.1.0.jar")):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / file).touch()
+        monkeypatch.setenv("HIVE_HOME", str(tmp_path))
+        jar = jar.rename(tmp_path / "job.sql")
     options = {"jar": str(jar), "arguments": "{output}"} if name == "command" else {}
     spec = WorkloadSpec(name=name, variant=variant, options=options)
     estimate = WORKLOADS[name](spec, "/base", GivenGraph(facts=FACTS, staged_bytes=60_000)).estimate()

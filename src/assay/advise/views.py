@@ -149,7 +149,7 @@ def page(advice: Advice) -> str:
         name="advise", data="", headline=headline(advice), legend=LEGEND,
         compared=[*compared[:-1], compared[-1]._replace(titles=beaten_by)], row=row, jobs=_job_table(row),
         more=max(0, len(row.jobs) - _MOST_ROWS), no_gain=list(_no_gain_words(advice)),
-        sizes=[*_size_words(advice), *_more_words(advice), *_path_words(advice)], flips=list(_flip_words(advice)),
+        sizes=[*_size_words(advice), *_more_words(advice)], flips=list(_flip_words(advice)),
         counted=_month_words(advice), following=advice.next_commands[:2], assumed=advice.assumed,
     )  # fmt: skip
     return html
@@ -201,8 +201,7 @@ def sentences(advice: Advice, *, verbose: bool = False) -> Iterator[str]:
         yield from _more_words(advice)
     elif any(DATA_ON_SSD in of.kinds and of.verdict not in closed for of in advice.alternatives):
         yield from _move_words(advice)
-    if verbose or _data_gain(advice):
-        yield from _path_words(advice)
+        yield from _path_words(advice) if _data_gain(advice) else ()
     yield from _flip_words(advice)
 
 
@@ -231,10 +230,13 @@ def _size_words(advice: Advice) -> Iterator[str]:
 
 
 def _more_words(advice: Advice) -> Iterator[str]:
-    """For which jobs a small SSD is, and what it takes to move inputs."""
+    """For which jobs a small SSD is, what it takes to move inputs, and where they lie."""
     if advice.directed.jobs:
         yield f"For {_small_ssd(advice)}: {first_few(advice.directed.jobs, most=_JOBS)}."
     yield from _move_words(advice)
+    yield from _path_words(advice)
+    if advice.move and (lacking := [of.job for of in advice.move.jobs if not of.folders]):
+        yield f"Histories do not tell where inputs and outputs lie of {first_few(lacking)}."
 
 
 def _data_gain(advice: Advice) -> bool:
@@ -255,8 +257,6 @@ def _path_words(advice: Advice) -> Iterator[str]:
             f"SSDs for all data: inputs and outputs lie in {first_few(places, between='; ', last='; and')}. For each "
             f"path, as for the first: `{'`, `'.join(line.removeprefix(_COMMAND) for line in commands)}`."
         )
-    if lacking := [of.job for of in jobs if not of.folders]:
-        yield f"Histories do not tell where inputs and outputs lie of {first_few(lacking)}."
 
 
 def _change_lines(kind: str, folders: Sequence[str]) -> Iterator[str]:

@@ -120,22 +120,22 @@ def past_run(
         web.close()
     usable = {name for name, form in FORMS.items() if form.sample is not None and engine in {None, name}}
     asked = [past for past in jobs if job is None or job in _names(past)]
-    if asked and not any(past.engine in usable for past in asked):
+    if asked and not any(past.engine in usable and not past.not_sampled for past in asked):
         raise _not_run(asked[0], usable, places)
     good = [past for past in jobs if past.engine in usable and past.counts and past.state == SUCCEEDED]
     if not good:
         raise BadInputError(f"--history {history} has no job that succeeded with all that its history should have")
-    names = list(dict.fromkeys(run_name(past) for past in good))
+    names = list(dict.fromkeys(run_name(past) for past in good if not past.not_sampled))
     if job is None and len(names) > 1:
         raise BadInputError(
             f"--history {history} has {len(names)} jobs; say which it is, such as --job {shlex.quote(names[0])}"
         )
-    of_name = [past for past in good if job is None or job in _names(past)]
+    of_name = [past for past in good if job in _names(past) or (job is None and run_name(past) in names)]
     if not of_name:
         raise BadInputError(f"--history {history} has no job {job!r}; {nearest(str(job), names)}")
     last = max(of_name, key=lambda past: past.finished_ms)
     if last.not_sampled:
-        raise BadInputError(f"{run_name(last)} can't be tested on a sample: {last.not_sampled}")
+        raise _not_run(last, usable, places)
     return last
 
 
@@ -146,16 +146,15 @@ def _names(past: PastJob) -> set[str]:
 
 def _not_run(past: PastJob, usable: set[str], places: Sequence[str]) -> BadInputError:
     """Why a job is not run as it was asked for, and what to do."""
-    form = FORMS[past.engine]
-    runs = " and ".join(f"{FORMS[name].noun}s" for name in FORMS if name in usable)
-    if form.sample is not None:
+    if past.not_sampled:
         return BadInputError(
-            f"{run_name(past)} is a {form.noun}, and the program that you name is run as one of the {runs}; name "
-            f"another --job, or that job's own jar with --engine {past.engine}"
+            f"run-job can't run {run_name(past)} on a sample: {past.not_sampled}; use `{typed('triage')} "
+            f"{shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
         )
+    runs = " and ".join(f"{FORMS[name].noun}s" for name in FORMS if name in usable)
     return BadInputError(
-        f"{run_name(past)} is a {form.noun}, and run-job runs {runs}; use `{typed('triage')} "
-        f"{shlex.join(typed_histories(places))} --write-experiment {FOLDER}`; fill in its jar"
+        f"{run_name(past)} is a {FORMS[past.engine].noun}, and the program that you name is run as one of the {runs}; "
+        f"name another --job, or that job's own jar with --engine {past.engine}"
     )
 
 

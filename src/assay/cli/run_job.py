@@ -47,9 +47,10 @@ from assay.model.dataset import Amounts
 from assay.model.drive_profile import SHORT_NAMES, DriveProfile
 from assay.model.errors import BadInputError, NoMainClassError
 from assay.model.installation import Installation
+from assay.model.installed import variants_on
 from assay.model.naming import bytes_text
 from assay.model.record import Record
-from assay.model.registry import VARIANTS, WORKLOADS
+from assay.model.registry import ENGINES, VARIANTS, WORKLOADS
 from assay.model.store import names_store
 from assay.model.trial import DEFAULT_WORTH, USUAL_ENGINE, SiteShape, WorkloadSpec
 from assay.plan.computing_ratio import Computing, DriveSpeed, NodeDrives, Processors, drive_speed
@@ -255,9 +256,8 @@ def run_job(
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
-    JAR is a MapReduce job, or with --engine spark what `spark-submit` runs: a jar or a Python file; or a query of Hive
-    (.sql, .hql), where a Hive is installed. What you leave out of JAR, class and arguments is as in the job's last run,
-    where --history tells it: event logs do.
+    JAR is a MapReduce job, with --engine spark a jar or a Python file, or a query (.sql, .hql) where a Hive is installed.
+    What you leave out of JAR, class and arguments is as in the job's last run, where --history tells it: event logs do.
 
     \b
     Example:  assay run-job my.jar --input /data/logs --ratio 4
@@ -302,7 +302,7 @@ def run_job(
         now_name=experiment_name(drives[0].name), other=(experiment_name(drives[1].name), drives[1].profile.name),
         role=role, worth=f"{100 * worth:.6f}".rstrip("0").rstrip(".") + "%", memory=[trial_memory.line],
         properties={**settings.properties, **at_once.properties, **program.properties, **said_by_user},
-        stands_for=shape, engine=engine, backing=_backing(chosen),
+        stands_for=shape, engine=engine, variant=_variant(engine, program), backing=_backing(chosen),
     )  # fmt: skip
     notes = [note for note in (settings.replaced, at_once.replaced) if note]
     test = JobTest(chosen, whole_bytes, trial_memory, notes, *drives, shape, experiment)
@@ -477,6 +477,12 @@ def _options(
     }  # fmt: skip
     WORKLOADS.find("command")(WorkloadSpec(name="command", variant=variant, options=options), "/")
     return options
+
+
+def _variant(engine: str, program: JobProgram) -> str:
+    """The variant that an experiment must name: empty where the engine takes it by itself."""
+    name, _ = variant_of(engine, program.file)
+    return "" if name == variants_on("command", ENGINES[engine])[0] else name
 
 
 def _check_early(

@@ -1,7 +1,7 @@
 """Tez on YARN: MapReduce's jobs and programs as DAGs of two vertices, by Hadoop's framework name `yarn-tez`.
 
-Or Hive's queries, whose DAGs are those of one session. Tez' client logs as Hadoop's own does. What its tasks did is in the application master's history file, which lies in
-the store, outside of what a trial measures.
+Or Hive's queries, whose DAGs are those of one session. Tez' client logs as Hadoop's own does. What its tasks did is in
+the application master's history file, which lies in the store, outside of what a trial measures.
 """
 
 import time

@@ -43,6 +43,8 @@ class JobExperiment(NamedTuple):
     backing: str = ""
     """The folder of the emulated drives' backing files; by default it is Assay's to choose."""
     engine: str = USUAL_ENGINE
+    variant: str = ""
+    """That of the workload, where it is not the engine's first one."""
     now_speed: Mapping[str, float] = {}
     other_speed: Mapping[str, float] = {}
     """Options of the drives that change their speed."""
@@ -84,6 +86,7 @@ class JobExperiment(NamedTuple):
             f"description: {quoted(self.description)}",
             "workloads:",
             "  - name: command",
+            *([f"    variant: {self.variant}"] if self.variant else []),
             "    options:",
             *(f"      {name}: {quoted(value)}" for name, value in self.options.items()),
             *([] if self.engine == USUAL_ENGINE else [f"engine: {self.engine}"]),

@@ -102,7 +102,7 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     if not given.drives:
         return _again(given, *_SOME_DRIVES), "say what drives each node has: that tightens the bounds"
     row = answer.rows[0]
-    if FORMS[row.engine].sample is None:
+    if row.not_sampled:
         file = (given.experiments or Path(_EXPERIMENTS)) / f"{experiment_name(row.job)}.yaml"
         if given.experiments is not None:
             return typed("run", str(file)), "fill in its jar and its input first"

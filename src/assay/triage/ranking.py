@@ -89,6 +89,8 @@ class JobRow(Frozen):
     """The queue of its last run."""
     engine: str
     """The engine that ran it."""
+    not_sampled: str
+    """Why `run-job` cannot run its last run on a sample, a clause; empty where it can."""
     runs: int
     """How often it ran."""
     counted: int
@@ -351,7 +353,7 @@ def _row(name: str, runs: Sequence[PastJob], bounded: Sequence[BoundedRun], tota
     likely = None if contradicted else likely
     return JobRow(
         job=name, user=newest[0].user, queue=newest[0].queue, engine=newest[0].engine,
-        runs=len(runs), counted=len(bounded),
+        not_sampled=newest[0].not_sampled, runs=len(runs), counted=len(bounded),
         elapsed_s=sum(run.job.elapsed_s for run in bounded), ran_s=ran_s,
         queued_s=sum(run.job.queued_s for run in bounded),
         starts_s=sum(idle_s(run.job) for run in bounded),

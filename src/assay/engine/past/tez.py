@@ -106,8 +106,10 @@ class PastDag(PastJob):
 
     @property
     def not_sampled(self) -> str:
-        """Assay starts no daemons of LLAP."""
-        return f"{self.uncounted}, and Assay starts no such daemons" if self.uncounted else ""
+        """Assay starts no daemons of LLAP, and runs a query by its text."""
+        if self.uncounted:
+            return f"{self.uncounted}, and Assay starts no such daemons"
+        return NO_QUERY.unknown if self.program is NO_QUERY else ""
 
     @property
     def polls_s(self) -> float:
