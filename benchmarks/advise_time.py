@@ -149,7 +149,7 @@ def _write_sar(folder: Path, moved: list[Moved]) -> None:
         for of_day in range(first, last + 1):
             lines = ["# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s;areq-sz;aqu-sz;await;%util"]
             for step in range(of_day * day, (of_day + 1) * day):
-                read, written = steps[step] if step in steps else (0.0, 0.0)
+                read, written = steps.get(step, (0.0, 0.0))
                 busy = min(100.0, 100 * (read + written) / DISK_RATE / STEP_S)
                 at = datetime.fromtimestamp((step + 1) * STEP_S, UTC)
                 rates = f"{read / 1024 / STEP_S:.2f};{written / 1024 / STEP_S:.2f}"

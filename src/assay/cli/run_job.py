@@ -256,7 +256,7 @@ def run_job(
 
     ARGUMENTS are the job's own, after `--`, with {input} and {output} in place of its paths: by default these two.
     Drives are emulated; the page cache has the ratio to the sample that a node's memory has to its part of the input.
-    JAR is a MapReduce job, with --engine spark a jar or a Python file, or a query (.sql, .hql) where a Hive is installed.
+    JAR is a MapReduce job, with --engine spark a jar or a Python file, or a query (.sql, .hql) where Hive is installed.
     What you leave out of JAR, class and arguments is as in the job's last run, where --history tells it: event logs do.
 
     \b
