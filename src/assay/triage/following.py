@@ -119,9 +119,9 @@ def _test(answer: Triage, given: TypedTriage) -> tuple[str, str]:
     options += ["--cores", str(given.cores)] if given.cores else []
     memory, meanings = _memory(given)
     decided = shlex.join([*given.places, *options, *memory])
-    file = FORMS[row.engine].file
-    told = [f"{file} and INPUT are the job's", *meanings]
-    return f"{typed('run-job')} {file} --input INPUT {decided}", ", and ".join(told)
+    program = FORMS[row.engine].file
+    told = [f"{program} and INPUT are the job's", *meanings]
+    return f"{typed('run-job')} {program} --input INPUT {decided}", ", and ".join(told)
 
 
 def _memory(given: TypedTriage) -> tuple[list[str], list[str]]:
