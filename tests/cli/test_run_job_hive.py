@@ -52,12 +52,10 @@ def test_a_query_of_a_history_runs_on_tez_with_the_settings_there(hive):
     assert len(plan.trials) == TRIALS
 
 
-def test_without_a_history_a_query_runs_on_mapreduce_or_as_it_is_said(hive):
-    run_job(["visits.sql"])
-    assert "engine" not in written(hive)
-    assert {trial.workload.variant for trial in plan_of(hive / "exp" / "mine.yaml").trials} == {"query"}
-    run_job(["visits.sql"], "--engine", "tez", "--", "--hivevar", "to={output}")
+def test_without_a_history_a_query_runs_on_tez_with_the_arguments_that_are_said(hive):
+    run_job(["visits.sql"], "--", "--hivevar", "to={output}")
     assert written(hive)["engine"] == "tez"
+    assert {trial.workload.variant for trial in plan_of(hive / "exp" / "mine.yaml").trials} == {"query"}
     assert written(hive)["workloads"][0]["options"]["arguments"] == "--hivevar to={output}"
 
 
@@ -77,7 +75,7 @@ HISTORY = ("--history", "logs")
             HISTORY,
             r"my job\.jar can't be run as a DAG of Tez: run-job runs files ending in \.sql or \.hql",
         ),
-        (["visits.sql"], ["--engine", "spark"], r"only variant query \(engine: mapreduce or tez\) runs \.sql files"),
+        (["visits.sql"], ["--engine", "spark"], r"only variant query \(engine: tez\) runs \.sql files"),
         (
             ["visits.sql"],
             ["--", "-f", "other.sql", "{output}"],

@@ -1,8 +1,8 @@
 """Queries of Hive: files of statements that the user's own `beeline` runs, with Hive within this client.
 
-Assay has no Hive. The user's runs on the trial's cluster: its jobs are MapReduce's, or DAGs of Tez. Its tables are
-known to a metastore that lives as long as the client, and its own configuration is not read. No HiveServer2 is asked,
-whose sessions and jobs outlive a query.
+Assay has no Hive. The user's runs on the trial's cluster, as DAGs of Tez. Its tables are known to a metastore that
+lives as long as the client, and its own configuration is not read. No HiveServer2 is asked, whose sessions and jobs
+outlive a query.
 """
 
 import os
@@ -15,13 +15,14 @@ from xml.sax.saxutils import escape
 
 from assay.engine.client import CommandLine
 from assay.host.files import plain
-from assay.model.engine import HADOOP_JOBS
 from assay.model.errors import BadInputError
 from assay.model.registry import VARIANTS
 from assay.model.running_cluster import RunningCluster
 from assay.model.workload import Variant
 
 HOME = "HIVE_HOME"
+QUERIES = "queries"
+"""The sort of program: only Tez runs them, since tasks of MapReduce lack jars that Hive 4 takes from older Hadoops."""
 _HEAP = "-Xmx700m"
 _OPENED = (
     "io", "lang", "lang.reflect", "net", "nio", "time", "util", "util.concurrent", "util.concurrent.atomic",
@@ -63,18 +64,17 @@ def hive_variables() -> dict[str, str]:
 
 def query_line(
     file: str, arguments: Sequence[str], cluster: RunningCluster, environment: Mapping[str, str],
-    properties: Mapping[str, str], engine: str, scratch: Path,
+    properties: Mapping[str, str], scratch: Path,
 ) -> CommandLine:  # fmt: skip
     """How a query's file is run, by the Hive that the environment names.
 
-    `properties` are those of the query's jobs, and `engine` is what Hive calls the engine that runs them. Writes Hive's
-    configuration into a new folder in `scratch`.
+    `properties` are those of the query's DAGs. Writes Hive's configuration into a new folder in `scratch`.
     """
     folder = Path(mkdtemp(prefix="hive-", dir=scratch))
     given = {**cluster.properties, **properties}
     site = {
         **properties,
-        "hive.execution.engine": engine,
+        "hive.execution.engine": "tez",
         "hive.metastore.warehouse.dir": "/tmp/hive-warehouse",  # noqa: S108 - in the cluster's file system
         "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
         "datanucleus.schema.autoCreateAll": "true",
@@ -110,7 +110,7 @@ def query_line(
 VARIANTS.add("command/query", Variant(
     about="the file is a query of Hive, as `beeline` runs it; Hive is yours (`HIVE_HOME`, or `beeline` on the PATH)",
     jobs=("FILE 1", "..."),
-    program=HADOOP_JOBS,
+    program=QUERIES,
     like="own",
     scripts={".sql": hive_variables, ".hql": hive_variables},
     scripts_alone=True,

@@ -1,8 +1,8 @@
 """Hadoop MapReduce on YARN: commands of the jobs jar, run as `hadoop jar` runs them, and programs of other jars.
 
 Hadoop's clients say `Submitted application application_N_M` when a job is accepted (YarnClientImpl) and
-`Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO. Hive says `Starting Job =
-job_N_M` (HadoopJobExecHelper), and of a session of Tez `App id application_N_M` (RenderStrategy).
+`Running job: job_N_M` when it is watched (Job.monitorAndPrintJob), at the level INFO. Hive says `App id
+application_N_M` of a session of Tez (RenderStrategy).
 """
 
 import re
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from assay.engine.client import ClientEngine, CommandLine, ProgramOutput, is_of_task, job_called
 from assay.engine.directing import TAGS, of_mapreduce
-from assay.engine.hive import HOME, query_line
 from assay.engine.jhist_files import HISTORY_FILE_UNREAD, HistoryFiles
 from assay.engine.job_history_server import HistoryServer
 from assay.engine.task_logs import read_phases
@@ -47,9 +46,7 @@ from assay.model.running_cluster import with_classpath
 from assay.model.store import FILES, TABLES
 from assay.model.task import TaskAttempt, TaskHistory
 
-_JOB = re.compile(
-    r"(?:Running job: job|Submitted application application|Starting Job = job|App id application)_(\d+_\d+)"
-)
+_JOB = re.compile(r"(?:Running job: job|Submitted application application|App id application)_(\d+_\d+)")
 _DONE = re.compile(r"\bmap (?P<map>\d+)% reduce (?P<reduce>\d+)%")
 # The words of org.assay.jobs.driver.JobSequence: the job's number among how many, its name, and tens of percent.
 _JOB_DONE = re.compile(r"assay: job \S+ (?P<job>.+) map (?P<map>\d+) % reduce (?P<reduce>\d+) %")
@@ -101,8 +98,6 @@ class MapReduce(ClientEngine):
 
     stages: Mapping[str, str] = SAME_NAMES
     """The engine's names of the stages that Hadoop's client calls map and reduce."""
-    of_hive = "mr"
-    """What Hive calls the engine."""
 
     def __init__(self, context: EngineContext) -> None:
         super().__init__(context)
@@ -134,11 +129,6 @@ class MapReduce(ClientEngine):
 
     def _program_line(self, program: Program, jar: str, arguments: Sequence[str]) -> CommandLine:
         environment = {**self._environment, **program.variables}
-        if HOME in program.variables:
-            properties = {**self._sends, **program.properties}
-            return query_line(
-                jar, arguments, self._cluster, environment, properties, self.of_hive, self._scratch
-            )  # fmt: skip
         command = [str(self._cluster.hadoop), program.main_class or "jar"]
         if program.main_class is None:
             command.append(jar)

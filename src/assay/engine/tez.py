@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from assay.engine.client import CommandLine
 from assay.engine.directing import of_tez
+from assay.engine.hive import HOME, QUERIES, query_line
 from assay.engine.mapreduce import MapReduce
 from assay.engine.tasks import CAUSES
 from assay.engine.tez_history import file_prefix, is_whole, read_history
 from assay.engine.tez_tasks import COUNTERS, FIGURES, FIGURES_NOTE, STAGES, VERTICES, TezAttempt
-from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference
+from assay.model.engine import HADOOP_JOBS, EngineContext, EngineKind, History, JobReference, Program
 from assay.model.errors import AssayError
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.running_cluster import with_classpath
@@ -34,7 +36,6 @@ class Tez(MapReduce):
     """Runs launches and programs as MapReduce does, with Tez' jars on the clients' class path."""
 
     stages: Mapping[str, str] = VERTICES
-    of_hive = "tez"
 
     def __init__(self, context: EngineContext) -> None:
         cluster = context.cluster
@@ -56,6 +57,12 @@ class Tez(MapReduce):
             if time.monotonic() > deadline_s:
                 raise AssayError(f"no whole history file of {job.id} is in {HISTORY_FOLDER} of HDFS")
             time.sleep(POLL_S)
+
+    def _program_line(self, program: Program, jar: str, arguments: Sequence[str]) -> CommandLine:
+        if HOME not in program.variables:
+            return super()._program_line(program, jar, arguments)
+        environment, properties = {**self._environment, **program.variables}, {**self._sends, **program.properties}
+        return query_line(jar, arguments, self._cluster, environment, properties, self._scratch)
 
     def phases(self, attempts: Sequence[TaskAttempt]) -> TaskHistory:  # noqa: ARG002 - the history has all there is
         """Return no phases finer than those of the history."""
@@ -119,7 +126,7 @@ SERVICES.add(TEZ.name, TEZ, place=5)
 
 KIND = EngineKind(
     open=Tez,
-    runs=frozenset({HADOOP_JOBS}),
+    runs=frozenset({HADOOP_JOBS, QUERIES}),
     stages=STAGES,
     attempt=TezAttempt,
     causes=CAUSES,

@@ -11,14 +11,23 @@ import org.apache.tez.common.counters.CounterGroup;
 import org.apache.tez.common.counters.TezCounter;
 
 /**
- * Runs Hive's statements, one in each line of a file, in one session; and prints what Tez told Hive
- * that the tasks of each counted.
+ * Runs the statements of a file by Hive's driver in one session, with options as `beeline` has them; and prints what
+ * Tez told Hive that the tasks of each counted.
  */
 public final class RunQueries {
   public static void main(String[] arguments) throws Exception {
     HiveConf settings = new HiveConf(SessionState.class);
     SessionState session = SessionState.start(settings);
-    for (String statement : Files.readAllLines(Path.of(arguments[0]))) {
+    String file = "";
+    for (int at = 0; at < arguments.length; at += 2) {
+      String value = arguments[at + 1];
+      if (arguments[at].equals("--hivevar")) {
+        session.getHiveVariables().put(value.split("=", 2)[0], value.split("=", 2)[1]);
+      } else if (arguments[at].equals("-f")) {
+        file = value;
+      }
+    }
+    for (String statement : Files.readString(Path.of(file)).strip().split(";\\s*(\n|$)")) {
       IDriver driver = DriverFactory.newDriver(settings);
       driver.compileAndRespond(statement);
       QueryPlan plan = driver.getPlan();
