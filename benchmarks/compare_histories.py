@@ -172,7 +172,7 @@ def of_histories(case: Case, sites: int, folder: Path) -> Row:
     for number in range(sites):
         place = folder / f"{case.saved}-{number}"
         place.mkdir()
-        changed_ms, batch_ratio = write_site(place, case, np.random.default_rng(number))
+        changed_ms, batch_ratio = write_site(place, case, np.random.default_rng([number, round(1000 * case.saved)]))
         jobs = list(in_folder(place, 0, lambda _: None).jobs)
         shutil.rmtree(place)
         answer = change_of(jobs, changed_ms, drives, WORTH)

@@ -283,7 +283,7 @@ def _saved_share(gain: Gain) -> str:
 
 def _saved_text(gain: Gain, ways: tuple[str, str], text: Callable[[float], str]) -> str:
     """`14 % less time (95 % interval 8 % to 20 % less)`; the first way is what is saved, the second what is lost."""
-    sign, way = (1, ways[0]) if gain.saved_s >= 0 else (-1, ways[1])
+    sign, way = (1, ways[0]) if round(gain.saved_s) >= 0 else (-1, ways[1])
     saved = f"{text(sign * gain.saved_s)} {way}"
     if gain.interval_s is None:
         return saved
