@@ -59,7 +59,7 @@ def _config(node: NodeContext, properties: Mapping[str, str]) -> str:
     lines = {
         "bind": node.host,
         "port": port(properties, _ADDRESS),
-        # No other host reaches it but those of the cluster, which give no password.
+        # Clients on the cluster's other nodes give no password.
         "protected-mode": "no",
         # Its name would be written over its environment, by which it is known.
         "set-proc-title": "no",
@@ -82,7 +82,7 @@ def _program(node: NodeContext) -> Sequence[str]:
 DAEMON = DaemonKind(
     NAME, program=_program, memory_mb=32, held=HELD, on_workers=True, ports={_ADDRESS: "redis"},
     ready_text="Ready to accept connections",
-    reason=r"Address already in use|No space left on device|Can't |Bad file format|^Fatal error|^'.*'$",
+    reason=r"Address already in use|No space left on device|Bad file format|[Cc]an't open|^>>> ",
 )  # fmt: skip
 
 
@@ -133,11 +133,11 @@ SERVICE = Service(
     open_names=(r"redis\.assay\..+",),
     reserved=frozenset({SERVERS}),
     read_by_daemons=(MEMORY, FSYNC),
-    variables=("REDISCLI_",),
+    variables=("MALLOC_CONF",),
     traffic={"redis_from_server": "Redis read", "redis_to_server": "Redis write"},
     loss_note=(
-        "Each line is on one Redis server. One that was lost reads its log when it is back, which may lack what it took "
-        "in its last second; until then jobs that read its lines fail."
+        "Each line is on one Redis server. One that was lost reads its log when it is back, which may lack what it "
+        "took in its last second; until then jobs that read its lines fail."
     ),
 )
 SERVICES.add(NAME, SERVICE, place=11)

@@ -91,9 +91,10 @@ final class Tables extends RowTables<RunRegion> {
 
   /** What a writer has put, as it has counted that. */
   static RegionRows.Run run(String writer, String counted) {
-    String[] numbers = counted.split(" ");
-    byte[] id = StringUtils.hexStringToByte(writer);
-    return new RegionRows.Run(id, 0, Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
+    int blank = counted.indexOf(' ');
+    long rows = Long.parseLong(counted.substring(0, blank));
+    long bytes = Long.parseLong(counted.substring(blank + 1));
+    return new RegionRows.Run(StringUtils.hexStringToByte(writer), 0, rows, bytes);
   }
 
   @Override
@@ -124,8 +125,7 @@ final class Tables extends RowTables<RunRegion> {
 
   @Override
   public Rows scan(String table, byte[] start, byte[] stop, boolean rest) {
-    return new Lines(
-        table, keys(RowKeys.writer(start), RowKeys.count(start), RowKeys.count(stop)));
+    return new Lines(table, keys(RowKeys.writer(start), RowKeys.count(start), RowKeys.count(stop)));
   }
 
   @Override

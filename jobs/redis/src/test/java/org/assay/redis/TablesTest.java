@@ -43,8 +43,7 @@ class TablesTest {
     byte[] line = {};
     byte[] key = RowKeys.key(WRITER, 5);
     assertSame(line, Tables.there("runs.input", key, line));
-    Exception lost =
-        assertThrows(IOException.class, () -> Tables.there("runs.input", key, null));
+    Exception lost = assertThrows(IOException.class, () -> Tables.there("runs.input", key, null));
     assertEquals("table runs.input has lost the row " + hex(key), lost.getMessage());
   }
 
