@@ -1,4 +1,4 @@
-"""Holds stores to their own clients: `python benchmarks/stores.py [hbase | cassandra | documents] [--size 200MB]`.
+"""Holds stores to their own clients: `python benchmarks/stores.py [STORE] [--size 200MB]`, by default of HBase.
 
 On one cluster of one node, in turns, with lines that are points of 60 attributes. Prints the ratio of the times, in the
 geometric mean of the turns, with its 95 % interval. Exit code 1 where a ratio is above its goal. Needs some 4 GB of
@@ -19,6 +19,8 @@ sends the next ones.
 
 `documents`: the same against MongoDB's driver, which reads whole collections, and gets one document at a time for each
 thread, as the format does.
+
+`redis`: the same against Jedis, which gets 500 keys with each command, as the format does; all keys are known.
 """
 
 import argparse
@@ -68,7 +70,7 @@ GOALS = {
 def main() -> int:
     """Measure, print, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("store", nargs="?", choices=("hbase", "cassandra", "documents"), default="hbase")
+    parser.add_argument("store", nargs="?", choices=("hbase", "cassandra", "documents", "redis"), default="hbase")
     parser.add_argument("--size", type=size_of, default="200MB", help="bytes of lines, such as 1GB")
     parser.add_argument("--rounds", type=int, default=5, help="reads of each kind")
     parser.add_argument("--loads", type=int, default=3, help="loads of HBase of each kind; 0 compares no loads")

@@ -397,7 +397,7 @@ def test_a_store_s_input_and_an_output_as_large_need_the_room_and_the_memory_tha
     estimate = ResourceEstimate(disk_bytes=jobs_bytes << 20, memory_bytes=1, seconds=1)
     monkeypatch.setattr(FakeWorkload, "estimate", lambda _: estimate)
     plain = check_needs(a_plan(), scripted(Script()), Silent())
-    kind = STORES["hdfs"]._replace(space_factor=three_times, memory_bytes=lambda _, size_bytes: 4 * size_bytes)
+    kind = STORES["hdfs"]._replace(space_factor=three_times, memory_factor=lambda *_: 4.0)
     monkeypatch.setitem(STORES._kinds, "hdfs", kind)
     needed = check_needs(a_plan(), scripted(Script()), Silent())
     assert (needed.disk_bytes["disk"] - plain.disk_bytes["disk"]) / (200 << 20) == pytest.approx(twice, rel=0.01)

@@ -10,7 +10,7 @@ from assay.model.errors import BadInputError
 from assay.model.installed import stack_of
 from assay.model.layout import INPUT, INTERMEDIATE, OUTPUT, Layout, Role
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import Costs, DaemonKind, NodeContext, Service, Share, SiteFile, Stack, Timer
+from assay.model.service import Costs, DaemonKind, HeldData, NodeContext, Service, Share, SiteFile, Stack, Timer
 from tests.toys import plugged_in
 
 
@@ -77,6 +77,15 @@ def test_jobs_are_checked_beside_the_daemons_of_one_node():
     stack.check(EmbeddedSpec(), {})
     stack.check(EmbeddedSpec(nodes=2), {})
     assert seen == [["head", "hand"], ["hand"]]
+
+
+def test_a_daemon_that_keeps_data_in_its_memory_leaves_jobs_as_much_less():
+    seen = []
+    daemons = (DaemonKind("head", memory_mb=10), DaemonKind("hand", memory_mb=20, held=HeldData("body.mb", 100)))
+    body = Service("body", daemons=daemons, check=lambda *given: seen.append([kind.memory_mb for kind in given[2]]))
+    Stack((body,)).check(EmbeddedSpec(), {})
+    Stack((body,)).check(EmbeddedSpec(), {"body.mb": "300"})
+    assert seen == [[10, 120], [10, 320]]
 
 
 def test_roles_are_those_of_all_services_the_input_first_and_the_output_last():

@@ -47,7 +47,7 @@ media:
         ("profiles: {mine: {inherits: [small, custom]}}", "line 7: unknown settings profile 'custom'; did you mean 'customs'"),
         ("profiles:\n  mine: {inherits: other}\n  other: {inherits: mine}", "line 8: settings profile 'mine' inherits itself through mine -> other -> mine"),
         ("cluster: {limit_cpus: 2}", "line 7: unknown key 'limit_cpus'; possible are kind, nodes, network"),
-        ("store: redis", "line 7: Redis is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents"),
+        ("store: kudu", "line 7: Kudu is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis"),
         ("engine: Flink", "line 7: Flink is not supported; engine may be mapreduce or tez or spark"),
         ("store: hdsf", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdsf]", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),

@@ -37,7 +37,7 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
     assert str(caught.value).endswith(
-        f"{message}it runs on mapreduce or spark with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents, or "
+        f"{message}it runs on mapreduce or spark with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or "
         "on tez with hdfs; name such a pair, or `exclude` this one"
     )
 
@@ -55,7 +55,7 @@ def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, text + both, TOYS)
     assert (
-        "it runs on mapreduce with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents, or on tez with hdfs, "
+        "it runs on mapreduce with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or on tez with hdfs, "
         "or on scanner with key-value"
     ) in str(caught.value)
     plan = plan_of(tmp_path, f"{text}{both}zip: [engine, store]\n", TOYS)
@@ -79,7 +79,7 @@ def test_what_nothing_runs_is_refused(toys, tmp_path, monkeypatch):
         plan_of(tmp_path, "experiment: demo\nworkloads: line-count\nmedia: {disk: directory}\n", TOYS)
 
 
-STORES_OF_LINES = ("hdfs", "hbase", "hbase-to-hdfs", "hdfs-to-hbase", "cassandra", "documents")
+STORES_OF_LINES = ("hdfs", "hbase", "hbase-to-hdfs", "hdfs-to-hbase", "cassandra", "documents", "redis")
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

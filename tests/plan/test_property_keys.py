@@ -19,7 +19,7 @@ TEXT = GOOD + "spark: {spark.rdd.compress: [true, false]}\nhbase: {zookeeper.ses
 
 
 def test_each_service_s_properties_have_its_key():
-    assert property_keys() == ["hadoop", "tez", "hbase", "spark", "cassandra", "documents"]
+    assert property_keys() == ["hadoop", "tez", "hbase", "spark", "cassandra", "documents", "redis"]
     assert [key_of(name) for name in ("dfs.blocksize", "mapreduce.job.reduces", "yarn.x", "my.jobs.own")] == [
         "hadoop"
     ] * 4

@@ -59,7 +59,7 @@ def test_several_stores_are_a_factor(plan):
         ("{kind: hbase, quorum: 'a:b'}", "must be HOST:PORT of ZooKeeper servers"),
         ("{kind: hbase, quorum: 'a:70000'}", "must be HOST:PORT of ZooKeeper servers"),
         ("{kind: hbase, znode: hbase}", "must begin with /"),
-        ("redis", "Redis is not supported; store may be hdfs or hbase"),
+        ("kudu", "Kudu is not supported; store may be hdfs or hbase"),
         ("hbsae", "store has no level 'hbsae'; did you mean 'hbase'"),
         ("[{kind: hbase}, hbase]", "leave one out"),
     ],

@@ -59,3 +59,9 @@ def test_bytes_of_each_role_are_counted_where_they_lie(tmp_path):
     assert {role: landed(role).bytes for role in ("input", "output", "log")} == {"input": 5, "output": 7, "log": 11}
     assert landed("log").shares == {"hdd": 1.0}
     assert (landed("input", tmp_path / "other").bytes, landed("input", tmp_path / "other").shares) == (0, {})
+
+
+def test_a_role_that_a_daemon_keeps_nothing_of_has_no_bytes(tmp_path):
+    folders = RoleFolders("shelf", {"log": "commits"})
+    landed = FolderPlacer(None, a_layout(tmp_path), folders, {}).landed("input", "staged", "/run/input")
+    assert (landed.bytes, landed.shares) == (0, {})

@@ -94,6 +94,17 @@ class Counters(NamedTuple):
     every_s: float = 1.0
 
 
+class HeldData(NamedTuple):
+    """How much a daemon takes at most that keeps data in its memory: a property, in MiB, and its default."""
+
+    name: str
+    default_mb: int
+
+    def most_mb(self, properties: Mapping[str, str]) -> int:
+        """What it takes with these properties."""
+        return int(properties.get(self.name, self.default_mb))
+
+
 class DaemonKind(NamedTuple):
     """A daemon that a service brings to a cluster of Assay's own.
 
@@ -117,6 +128,8 @@ class DaemonKind(NamedTuple):
     """Its heap is at least as large where the heaps of a worker's daemons are made smaller."""
     memory_mb: int = 128
     """What it holds below a bound of a node's memory, with room to grow."""
+    held: HeldData | None = None
+    """What it takes besides for data, if it keeps them in its memory."""
     on_workers: bool = False
     """Whether each worker has one, through which bytes under test pass: its JVM stays as Hadoop would run it. Else the
     master has the only one."""
@@ -519,16 +532,21 @@ class Stack:
     def check(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> None:
         """Raises BadInputError where jobs can't run with these properties beside the daemons of any node."""
         for service in self.services:
-            service.check(spec, properties, self._beside(spec))
+            service.check(spec, properties, self._beside(spec, properties))
 
     def task_share(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> Share | None:
         """What jobs get of the nodes, as the last service says that knows it; None where none does."""
-        shares = (service.task_share(spec, properties, self._beside(spec)) for service in reversed(self.services))
+        beside = self._beside(spec, properties)
+        shares = (service.task_share(spec, properties, beside) for service in reversed(self.services))
         return next(filter(None, shares), None)
 
-    def _beside(self, spec: EmbeddedSpec) -> list[DaemonKind]:
-        """The daemons of a node with tasks."""
-        return [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
+    def _beside(self, spec: EmbeddedSpec, properties: Mapping[str, str]) -> list[DaemonKind]:
+        """The daemons of a node with tasks, with the memory of the data that they hold."""
+        beside = [daemon for daemon in self.daemons if daemon.on_workers or not spec.workers]
+        return [
+            daemon._replace(memory_mb=daemon.memory_mb + daemon.held.most_mb(properties)) if daemon.held else daemon
+            for daemon in beside
+        ]
 
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""

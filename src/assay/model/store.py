@@ -212,9 +212,9 @@ class StoreKind(NamedTuple):
     """How many bytes it has on media for each copy of a byte that it is given, at the worst moment: an estimate. What
     it writes twice counts twice while both are there: logs, flushed files, what compactions make of them. A line has
     so many bytes on average; None where nobody knows."""
-    memory_bytes: Callable[[Mapping[str, str], int], int] = lambda *_: 0
-    """An estimate of the memory that it takes on all nodes for so many bytes that it is given, beside the `costs` of
-    its services."""
+    memory_factor: Callable[[Mapping[str, str], float | None], float] = lambda *_: 0.0
+    """How many bytes of memory it takes for each byte that it is given, beside the `costs` of its services: an
+    estimate, of lines as above."""
     least_rooms: Callable[[Mapping[str, str], int], Sequence[LeastRoom]] = lambda *_: ()
     """What must be free on a node's media before it takes the first byte."""
     options: type[Frozen] = Frozen

@@ -43,7 +43,7 @@ NOT_YET = {
     name.lower(): name
     for name in (
         "Alluxio", "Flink", "Giraph", "Hive", "Impala", "Kafka", "Kudu", "MongoDB", "Ozone",
-        "Pig", "Presto", "Redis", "Storm", "Trino",
+        "Pig", "Presto", "Storm", "Trino",
     )
 }  # fmt: skip
 """What many would ask for, and there may be none of: named so that the message can say just that."""

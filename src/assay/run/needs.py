@@ -91,6 +91,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
                 raise BadInputError(f"{lack}; {cure}", "media")
             if lack := _lack_for_any(trial, setup.kinds, spaces):
                 raise BadInputError(f"{lack}; take a larger medium, or lower values of these properties", "media")
+            _check_held(trial, setup)
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
         for name, needed_bytes in _disk(trial, estimates_by_key[key]).items():
@@ -176,8 +177,7 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     nodes = spec.nodes
     store, settings = setup.kinds.store, trial.settings.properties
     size = workload.input.size()
-    # Of what the jobs write an output as large as the input is in the store.
-    stored_bytes = size.bytes + max(0, min(size.bytes, estimate.disk_bytes - size.bytes))
+    stored_bytes = _stored_bytes(size.bytes, estimate)
     kept_bytes = estimate.disk_bytes + (store.space_factor(settings, size.line_bytes) - 1) * stored_bytes
     stack = setup.kinds.stack
     costs = stack.costs
@@ -187,10 +187,33 @@ def _estimate(trial: Trial, setup: TrialSetup, progress: Progress) -> ResourceEs
     properties = {**settings, **trial.workload.hadoop}
     tasks_bytes = stack.tasks_bytes(properties, min(nodes * spec.memory_mb, bound // MIB), estimate.disk_bytes)
     # Tasks are gone when the output is verified, and the cluster is not; what is bounded takes no more than that.
-    cluster = stack.memory_bytes(nodes) + store.memory_bytes(settings, round(stored_bytes))
+    cluster = stack.memory_bytes(nodes) + round(store.memory_factor(settings, size.line_bytes) * stored_bytes)
     at_work = min(cluster + tasks_bytes, bound)
     verifying = min(cluster, bound) + estimate.memory_bytes
     return estimate.model_copy(update={"disk_bytes": disk, "memory_bytes": max(at_work, verifying) + in_memory})
+
+
+def _stored_bytes(input_bytes: float, jobs: ResourceEstimate) -> float:
+    """What is in the store at the end: of what the jobs write an output as large as the input."""
+    return input_bytes + max(0, min(input_bytes, jobs.disk_bytes - input_bytes))
+
+
+def _check_held(trial: Trial, setup: TrialSetup) -> None:
+    """Raises BadInputError where daemons that keep a trial's data in their memory have too little for them."""
+    held = next((daemon.held for daemon in setup.kinds.stack.daemons if daemon.held is not None), None)
+    if held is None or not setup.kinds.platform.is_managed:
+        return
+    settings, workload, nodes = trial.settings.properties, setup.workload(), trial.cluster.nodes or 1
+    size = workload.input.size()
+    stored_bytes = _stored_bytes(size.bytes, workload.estimate())
+    needed_bytes = setup.kinds.store.memory_factor(settings, size.line_bytes) * stored_bytes / nodes
+    room_bytes = held.most_mb(settings) * MIB
+    if needed_bytes > room_bytes:
+        raise BadInputError(
+            f"{trial.store.kind} keeps all data in memory and has {bytes_text(room_bytes)} for them on each worker "
+            f"({held.name}), and input and output need about {bytes_text(needed_bytes)} there; take {_smaller(trial)}, "
+            f"more nodes, or a higher {held.name}", held.name, "store",
+        )  # fmt: skip
 
 
 def with_time(trial: Trial, kinds: TrialKinds, jobs: ResourceEstimate) -> ResourceEstimate:

@@ -132,7 +132,7 @@ def _divided(kinds: Mapping[str, StoreKind]) -> tuple[str, StoreKind]:
         placer=placer,
         copies_property=of_input.copies_property,
         space_factor=lambda *given: max(kind.space_factor(*given) for kind in kinds.values()),
-        memory_bytes=lambda *given: sum(kind.memory_bytes(*given) for kind in kinds.values()),
+        memory_factor=lambda *given: max(kind.memory_factor(*given) for kind in kinds.values()),
         least_rooms=lambda *given: [room for kind in kinds.values() for room in kind.least_rooms(*given)],
     )
 

@@ -76,10 +76,11 @@ class FolderPlacer(Placer):
         self._files.prepare(base, input_path)
 
     def landed(self, role: str, when: Literal["staged", "run"], path: str) -> Landed:
-        """Bytes of the role's folders on each medium."""
+        """Bytes of the role's folders on each medium; none of a role that has no folder."""
         by_medium: dict[str, int] = {}
-        for directory in self._layout.of(role):
-            if size := bytes_below(directory.path / self._folders.service / self._folders.names[role]):
+        names = self._folders.names
+        for directory in self._layout.of(role) if role in names else ():
+            if size := bytes_below(directory.path / self._folders.service / names[role]):
                 by_medium[directory.medium] = by_medium.get(directory.medium, 0) + size
         total = sum(by_medium.values())
         return Landed(

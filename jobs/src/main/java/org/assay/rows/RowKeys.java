@@ -91,6 +91,12 @@ public final class RowKeys {
     return splits;
   }
 
+  /** The place of a writer among so many that share a table evenly. */
+  public static int place(byte[] writer, int places) {
+    int prefix = ByteBuffer.wrap(writer).getShort() & 0xFFFF;
+    return (int) (((prefix + 1L) * places - 1) >> Short.SIZE);
+  }
+
   private static int prefix(int place, int places) {
     return (int) ((long) place * PREFIXES / places);
   }

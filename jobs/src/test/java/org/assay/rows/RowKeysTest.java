@@ -32,6 +32,16 @@ class RowKeysTest {
   }
 
   @Test
+  void aPlaceIsKnownByItsWriterHoweverManyThereAre() {
+    for (int places = 1; places <= 40; places++) {
+      for (int place = 0; place < places; place++) {
+        assertEquals(place, RowKeys.place(new RowKeys(3, place, places).writer(), places));
+      }
+      assertEquals(places - 1, RowKeys.place(new RowKeys(3, 999, 1000).writer(), places));
+    }
+  }
+
+  @Test
   void allKeysOfAWriterAreInOneRegionHoweverManyWritersThereAre() {
     byte[][] splits = RowKeys.splits(4);
     Set<Integer> used = new HashSet<>();

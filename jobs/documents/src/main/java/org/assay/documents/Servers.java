@@ -9,7 +9,6 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -17,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
+import org.assay.rows.RowKeys;
 import org.bson.Document;
 
 /** The servers, as MongoDB's driver reaches them: its errors are IOExceptions here. */
@@ -73,13 +73,12 @@ final class Servers implements Closeable {
   }
 
   /** The number of the server with a writer's rows: each has as large a range of all keys. */
-  static int of(byte[] writer, int servers) {
-    int prefix = ByteBuffer.wrap(writer).getShort() & 0xFFFF;
-    return (int) (((prefix + 1L) * servers - 1) >> Short.SIZE);
+  int of(byte[] writer) {
+    return RowKeys.place(writer, count());
   }
 
   String host(byte[] writer) {
-    return addresses.get(of(writer, count())).getHost();
+    return addresses.get(of(writer)).getHost();
   }
 
   private MongoDatabase database(int server, String name) {

@@ -15,18 +15,21 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.util.StringUtils;
 import org.assay.rows.LineWriter;
 import org.assay.rows.OneClusterStore;
-import org.assay.rows.Region;
 import org.assay.rows.RegionRows;
 import org.assay.rows.RowKeys;
 import org.assay.rows.RowStore;
 import org.assay.rows.RowTables;
 import org.assay.rows.Rows;
+import org.assay.rows.RunRegion;
 import org.bson.Document;
 import org.bson.types.Binary;
 
-/** A connection to the tables of lines. Columns are never apart: documents are read whole. */
-final class Tables extends RowTables<Tables.Collected> {
-  static final RowStore<Collected> STORE = new OneClusterStore<>("documents", Tables::new);
+/**
+ * A connection to the tables of lines, whose regions are collections. Columns are never apart:
+ * documents are read whole.
+ */
+final class Tables extends RowTables<RunRegion> {
+  static final RowStore<RunRegion> STORE = new OneClusterStore<>("documents", Tables::new);
 
   /** The property with the database of new tables. */
   static final String DATABASE = "documents.assay.database";
@@ -49,17 +52,6 @@ final class Tables extends RowTables<Tables.Collected> {
   private static final String CATALOGUE = "assay";
 
   private static final String NO_WRITER = "";
-
-  /** The lines of one collection. */
-  static final class Collected extends Region {
-    final RegionRows.Run run;
-
-    Collected(RegionRows.Run run, String host) {
-      super(
-          RowKeys.key(run.writer, run.first), RowKeys.key(run.writer, run.first + run.rows), host);
-      this.run = run;
-    }
-  }
 
   private final Configuration conf;
   private final Servers servers;
@@ -86,7 +78,7 @@ final class Tables extends RowTables<Tables.Collected> {
 
   private MongoCollection<Document> collection(
       String place, String table, byte[] writer, long row) {
-    int server = Servers.of(writer, servers.count());
+    int server = servers.of(writer);
     return servers.collection(server, place, begin(table, writer) + row / LINES);
   }
 
@@ -119,14 +111,14 @@ final class Tables extends RowTables<Tables.Collected> {
   }
 
   @Override
-  public List<Collected> regions(String table) throws IOException {
+  public List<RunRegion> regions(String table) throws IOException {
     place(table); // it is there
-    List<Collected> regions = new ArrayList<>();
+    List<RunRegion> regions = new ArrayList<>();
     for (Document entry :
         Servers.asked(
             () -> entries(table).find().sort(Sorts.ascending("_id")).into(new ArrayList<>()))) {
       if (!entry.getString("_id").equals(NO_WRITER)) {
-        runs(entry).forEach(run -> regions.add(new Collected(run, servers.host(run.writer))));
+        runs(entry).forEach(run -> regions.add(new RunRegion(run, servers.host(run.writer))));
       }
     }
     return regions;
@@ -146,16 +138,13 @@ final class Tables extends RowTables<Tables.Collected> {
   }
 
   @Override
-  public long bytes(Collected region) {
+  public long bytes(RunRegion region) {
     return region.run.bytes;
   }
 
   @Override
-  protected List<RegionRows> count(String table, List<Collected> regions) {
-    List<RegionRows> counted = new ArrayList<>();
-    regions.forEach(
-        region -> counted.add(new RegionRows(region.start, region.stop, List.of(region.run))));
-    return counted;
+  protected List<RegionRows> count(String table, List<RunRegion> regions) {
+    return RunRegion.count(regions);
   }
 
   /** The server would read the whole collection for each part of it. */
@@ -297,7 +286,7 @@ final class Tables extends RowTables<Tables.Collected> {
   @Override
   public void empty(String table, RowKeys keys) throws IOException {
     byte[] writer = keys.writer();
-    int server = Servers.of(writer, servers.count());
+    int server = servers.of(writer);
     String begin = begin(table, writer);
     servers.drop(server, place(table), name -> name.startsWith(begin));
     Servers.asked(() -> entries(table).deleteOne(Filters.eq("_id", id(writer))));

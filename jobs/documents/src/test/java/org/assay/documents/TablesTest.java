@@ -10,20 +10,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.assay.rows.RegionRows;
 import org.assay.rows.RowKeys;
+import org.assay.rows.RunRegion;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
 class TablesTest {
-  @Test
-  void everyServerHasTheRowsOfOnePlaceHoweverManyThereAre() {
-    for (int servers = 1; servers <= 40; servers++) {
-      for (int place = 0; place < servers; place++) {
-        assertEquals(place, Servers.of(new RowKeys(3, place, servers).writer(), servers));
-      }
-      assertEquals(servers - 1, Servers.of(new RowKeys(3, 999, 1000).writer(), servers));
-    }
-  }
-
   @Test
   void idsAreInTheOrderOfKeys() {
     byte[] writer = new RowKeys(-1, 1, 2).writer();
@@ -51,7 +42,7 @@ class TablesTest {
     }
     assertEquals(rows, reached);
     assertEquals(5, runs.get(2).rows);
-    Tables.Collected region = new Tables.Collected(runs.get(2), "worker-1");
+    RunRegion region = new RunRegion(runs.get(2), "worker-1");
     assertEquals(2L * Tables.LINES, RowKeys.count(region.start));
     assertEquals(rows, RowKeys.count(region.stop));
   }
