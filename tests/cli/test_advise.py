@@ -227,7 +227,7 @@ def test_paths_are_named_of_the_jobs_that_ssds_for_all_data_are_for(site):
     place = next(place for place, row in enumerate(told.alternatives) if row.kinds == ("data-on-ssd",))
     patch = [*change_text(told, (), told.alternatives[place])]
     assert {f"$ {policy.format(folder)}" for folder in folders["nightly sort"]} < {*patch}
-    assert "# report: its histories do not tell where its inputs and outputs lie" in patch
+    assert "# histories do not tell where inputs and outputs lie of report" in patch
     unnamed = told.move.model_copy(update={"jobs": [of.model_copy(update={"folders": ()}) for of in told.move.jobs]})
     patch = [*change_text(told.model_copy(update={"move": unnamed}), (), told.alternatives[place])]
     assert f"$ {policy.format('/PATH')}" in patch

@@ -158,16 +158,37 @@ def test_a_renamed_job_is_in_no_comparison():
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"settings": {"a": "2"}}, "had a 1 before the change, and 2 after"),
-        ({"settings": {"b": "2"}}, "had a 1 before the change, and not set after"),
+        ({"settings": {"a": "2"}}, "had a 1 before the change, and 2 after (--setting a, if that was the change)"),
+        ({"settings": {}}, ""),
+        (
+            {"settings": {"b": "2"}},
+            "had a 1 before the change, and not set after (--setting a, if that was the change)",
+        ),
         ({"reduces": 40}, "had 10.0 times as many reducers since the change, as with other arguments"),
     ],
 )
 def test_a_job_with_other_arguments_is_in_no_comparison(changes, reason):
     other = [job._replace(**changes) if job.started_ms >= CHANGED_MS else job for job in runs("other")]
     answer = compared([*other, *runs("sort"), *runs("train", at_h=1)])
-    assert f"1 job {reason} (other)" in answer.remarks
-    assert "other" not in [row.job for row in answer.jobs]
+    assert (f"1 job {reason} (other)" in answer.remarks) is bool(reason)
+    assert ("other" in [row.job for row in answer.jobs]) is not bool(reason)
+
+
+def test_jobs_count_whose_settings_were_the_change_whatever_they_move_since():
+    changed = {"settings": {"a": "2", "b": "3"}}
+    jobs = [run("sort", night, 1000.0) for night in range(NIGHTS)]
+    jobs += [run("sort", night, 700.0, moved=GB // 4, **changed) for night in range(NIGHTS, 2 * NIGHTS)]
+    jobs += runs("train", at_h=1)
+    answer = change_of(jobs, CHANGED_MS, site(), 0.1, named=("train",), settings=("a", "b"))
+    (sort,) = [row for row in answer.jobs if not row.control]
+    assert sort.change.ratio == pytest.approx(0.7, abs=0.002)
+    of_one = change_of([*jobs, *runs("join")], CHANGED_MS, site(), 0.1, named=("train",), settings=("a",))
+    assert (
+        "1 job had b not set before the change, and 3 after (--setting b, if that was the change) (sort)"
+        in of_one.remarks
+    )
+    with pytest.raises(BadInputError, match="--setting c: no job had another value of it after the change; changed"):
+        change_of(jobs, CHANGED_MS, site(), 0.1, named=("train",), settings=("c",))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _JOBS, _ASSUMED, _MOST_ROWS = 3, 4, 12
 """Jobs and assumptions on a screen, and jobs on the page."""
 LEGEND = (
     "Hours are jobs' time in a month; night: at most, of the longest night. With a ?, only the interval is known. "
-    "Intervals hold fewer than 9 of 10 savings by SSDs, and are untested for other changes. An alternative pays if it "
+    "Fewer than 9 of 10 savings by SSDs lay in such intervals; other changes are untested. An alternative pays if it "
     "saves more than nodes for its price in an always busy cluster (needs). Savings do not add up. Intervals of "
     "purchases include all time of unknown jobs and waits between polls."
 )
@@ -297,8 +297,8 @@ def _move_words(advice: Advice) -> Iterator[str]:
     ]
     yield (
         f"SSDs for all data: moving the jobs' inputs with all copies, {bytes_text(move.node_bytes)} a node at "
-        f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, earned back {earned[0]}; that of {first.job} "
-        f"{about_text(first.seconds)}, {earned[1]}."
+        f"{move.rate / 1e6:.0f} MB/s, takes {about_text(move.seconds)}, time earned back {earned[0]}; that of "
+        f"{first.job} {about_text(first.seconds)}, {earned[1]}."
     )
 
 
@@ -312,8 +312,9 @@ def change_text(advice: Advice, jobs: Sequence[JobRow], row: Comparison | None) 
     if DIRECTED_JOBS in row.kinds:
         yield f"# for these jobs alone: {', '.join(advice.directed.jobs)}"
     of_jobs = advice.move.jobs if advice.move and DATA_ON_SSD in row.kinds else ()
-    for of in of_jobs:
-        yield f"# {of.job}: {', '.join(of.folders) or 'its histories do not tell where its inputs and outputs lie'}"
+    yield from (f"# {of.job}: {', '.join(of.folders)}" for of in of_jobs if of.folders)
+    if lacking := [of.job for of in of_jobs if not of.folders]:
+        yield f"# histories do not tell where inputs and outputs lie of {first_few(lacking)}"
     folders = list(dict.fromkeys(folder for of in of_jobs for folder in of.folders))
     for kind in row.kinds:
         yield from _change_lines(kind, folders)

@@ -22,7 +22,7 @@ SUMMARIES = {
     "advise": "Say what to change first for past jobs: SSDs, a disk, memory, nodes or settings. Nothing is changed.",
     "cluster": "Start and stop a Hadoop cluster on this machine, to work with by hand.",
     "compare": "Compare runs in a table and on the page comparison.html. Different machines are never pooled.",
-    "compare-histories": "Tell whether a change of drives helped, by the jobs that recur before and after it.",
+    "compare-histories": "Tell whether a change of drives or settings helped, by jobs that recur before and after it.",
     "compare-nodes": "Compare the tasks that ran on one node, such as one with an SSD, with those on the others.",
     "data": "List, download, generate and check graphs.",
     "direct": "Plan which jobs get a small SSD of each node, and put in place on a cluster what they need for that.",

@@ -64,6 +64,10 @@ class ChangedAt(Since):
     "triage's bound.",
 )  # fmt: skip
 @click.option("--role", type=click.Choice(ROLES), help="What the changed drives hold, if not all data.")
+@click.option(
+    "--setting", "settings", multiple=True, metavar="PROPERTY",
+    help="A property of jobs that was the change; several may be named.",
+)  # fmt: skip
 @click.option("--since", type=Since(), default=0, help="Only jobs that ended since then: 7d, 36h, 2w or a date.")
 @click.option("--until", type=Since(), help="Only jobs that began before then, such as before the next change.")
 @click.option("--cluster", type=UserPath(), metavar="CONF_DIR", help="The cluster's Hadoop configuration.")
@@ -85,11 +89,11 @@ class ChangedAt(Since):
 )  # fmt: skip
 @output_options
 def compare_histories(
-    places: tuple[str, ...], changes: tuple[int, ...], controls: tuple[str, ...], role: str | None, since: int,
-    until: int | None, cluster: Path | None, drives: str | None, cores: int | None, advised: Path | None,
-    done: str | None, worth: float, *, example: bool, output: Output,
+    places: tuple[str, ...], changes: tuple[int, ...], controls: tuple[str, ...], role: str | None,
+    settings: tuple[str, ...], since: int, until: int | None, cluster: Path | None, drives: str | None,
+    cores: int | None, advised: Path | None, done: str | None, worth: float, *, example: bool, output: Output,
 ) -> None:  # fmt: skip
-    """Tell whether a change of drives helped, by the jobs that recur before and after it.
+    """Tell whether a change of drives or settings helped, by jobs that recur before and after it.
 
     Their times are adjusted for the bytes of their input, and for what happened meanwhile to jobs that the change
     cannot touch. The interval comes from how much nights differ. Nothing is run or changed.
@@ -102,7 +106,7 @@ def compare_histories(
     """
     check_named(places, example=example)
     if not (changes or example):
-        raise click.UsageError("Missing option '--changed': say when the drives were changed, such as 2026-11-18")
+        raise click.UsageError("Missing option '--changed': say when the change was made, such as 2026-11-18")
     if len(changes) > 1:
         raise click.UsageError(
             "--changed is given twice, and one change is judged at a time; set its neighbours apart with --since and "
@@ -126,7 +130,7 @@ def compare_histories(
             jobs = [job for job in read_jobs(histories, bar) if until is None or job.started_ms < until]
     finally:
         web.close()
-    answer = change_of(jobs, changes[0], site, worth, role or "", controls)
+    answer = change_of(jobs, changes[0], site, worth, role or "", controls, settings)
     if histories.unread:
         unread = [f"{file}: {reason}" for file, reason in histories.unread]
         remark = f"{len(unread)} files tell of no job: {first_few(unread, between='; ', last=';', most=1)}"

@@ -52,8 +52,8 @@ JAR = "/apps/assay/assay-direct.jar"
 _MOST_ROWS = 8
 _PROMISE = (
     "Jobs were taken by what they save for each byte that they hold at once, or by what they save, whichever saves "
-    "more; each still fitted beside the others in every moment of the histories. A better choice may exist. What does "
-    "not fit in future nights goes to the other directories."
+    "more; each still fitted beside the others in every moment of the histories. A better choice may exist. Where jobs "
+    "are directed, what does not fit in future nights goes to the other directories."
 )
 
 

@@ -39,7 +39,7 @@ class PlanFile(Frozen):
     others: Mapping[str, Mapping[str, str]] = {}
     """By engine, what all other jobs need so that they leave the tier to those."""
     policies: Mapping[str, str] = {}
-    """Storage policies by path, to be filled in by hand: histories name no paths."""
+    """Storage policies by path, to be filled in by hand."""
 
 
 def check_tags(tags: str, tier: str, others: str) -> None:
@@ -93,7 +93,7 @@ def plan_text(choice: Choice, tier: str, others: str, jar: str, tags: str = "") 
     for engine in FORMS:
         yield f"  {_quoted(engine)}:"
         yield from _directing_text(engine, others, jar, tags)
-    yield "# Policies of paths whose files go to SSDs, such as /data/clicks: ALL_SSD. Histories name no paths."
+    yield "# Policies of paths whose files go to SSDs, such as /data/clicks: ALL_SSD. `assay advise -v` may name paths."
     yield "policies: {}"
 
 

@@ -129,12 +129,14 @@ _AMOUNTS: Mapping[str, Callable[[PastJob], int]] = {
 
 
 def change_of(
-    jobs: Sequence[PastJob], changed_ms: int, site: DriveSite, worth: float, role: str = "", named: Sequence[str] = ()
-) -> HistoriesChange:
+    jobs: Sequence[PastJob], changed_ms: int, site: DriveSite, worth: float, role: str = "", named: Sequence[str] = (),
+    settings: Sequence[str] = (),
+) -> HistoriesChange:  # fmt: skip
     """Compare the runs of jobs that recur on both sides of a change, made at so many milliseconds since the epoch.
 
     `named` are the controls; without any these are the jobs that by triage's bound cannot gain by drives for the
-    `role`, or for any, with the drives that the `site` had before. Raises BadInputError where nothing can be compared.
+    `role`, or for any, with the drives that the `site` had before. `settings` are those that were changed on purpose:
+    jobs count that had others of them. Raises BadInputError where nothing can be compared.
     """
     remarks: list[str] = []
     runs = list(_runs(distinct(jobs), changed_ms, remarks))
@@ -142,7 +144,9 @@ def change_of(
     by_job: dict[str, _Sides] = {}
     for run in runs:
         by_job.setdefault(run_name(run.job), _Sides([], []))[run.after].append(run)
-    compared = _compared(by_job, remarks)
+    for setting in settings:
+        _check_setting(setting, by_job.values())
+    compared = _compared(by_job, settings, remarks)
     for name in named:
         _check_control(name, compared, by_job)
     before = [run.job for run in runs if not run.after]
@@ -221,11 +225,13 @@ def _check_nights(runs: Sequence[_Run], changed_ms: int) -> None:
             )
 
 
-def _compared(by_job: Mapping[str, _Sides], remarks: list[str]) -> dict[str, _Sides]:
+def _compared(
+    by_job: Mapping[str, _Sides], settings: Sequence[str], remarks: list[str]
+) -> dict[str, _Sides]:  # fmt: skip
     """The jobs that did the same on both sides. Raises BadInputError where there is none."""
     reasons: dict[str, list[str]] = {}
     for name, sides in by_job.items():
-        reasons.setdefault(_left_out(sides), []).append(name)
+        reasons.setdefault(_left_out(sides, settings), []).append(name)
     compared = {name: by_job[name] for name in reasons.pop("", ())}
     told = [
         f"{len(names)} job{'' if len(names) == 1 else 's'} {reason} ({first_few(names)})"
@@ -240,29 +246,48 @@ def _compared(by_job: Mapping[str, _Sides], remarks: list[str]) -> dict[str, _Si
     return compared
 
 
-def _left_out(sides: _Sides) -> str:
+def _left_out(sides: _Sides, settings: Sequence[str] = ()) -> str:
     """Why a job is in no comparison; empty where it seems to have done the same in several nights on either side.
 
-    What it moves and its reducers may go with the input, or stay as they are.
+    What it moves and its reducers may go with the input, or stay as they are. What it moves may be what `settings` are
+    changed for, and tells nothing where one of them did.
     """
     for runs, side in zip(reversed(sides), ("before", "after"), strict=True):
         if not runs:
             return f"ran only {side} the change, and may have been renamed then"
     if min(len({run.night for run in side}) for side in sides) < LEAST_NIGHTS:
         return f"ran in fewer than {LEAST_NIGHTS} nights on a side of the change"
-    before, after = ([run.job.settings for run in side if run.job.settings] for side in sides)
-    for name in sorted({name for settings in (*before, *after) for name in settings}):
-        old, new = ({settings.get(name) for settings in side} for side in (before, after))
-        if len(old) == len(new) == 1 and old != new and not name.endswith(".reduces"):
-            return f"had {name} {old.pop() or 'not set'} before the change, and {new.pop() or 'not set'} after"
+    changed = _changed_settings(sides)
+    for name, (old, new) in changed.items():
+        if name not in settings:
+            return f"had {name} {old} before the change, and {new} after (--setting {name}, if that was the change)"
     read = _times_as_many(sides.amounts("bytes read"))
     if max(read, 1 / read) > _MOST_GROWN:
         return "read other data since the change: over twice or under half as many bytes"
-    for name in ("bytes moved", "reducers"):
+    for name in ("reducers",) if changed else ("bytes moved", "reducers"):
         times = _times_as_many(sides.amounts(name))
         if min(max(value, 1 / value) for value in (times, times / read)) > _OTHER_WORK:
             return f"had {times:.1f} times as many {name} since the change, as with other arguments"
     return ""
+
+
+def _changed_settings(sides: _Sides) -> dict[str, tuple[str, str]]:
+    """The settings that all runs before had in one way and all after in another; numbers of reducers are none."""
+    before, after = ([run.job.settings for run in side if run.job.settings] for side in sides)
+    changed = {}
+    for name in sorted({name for of_run in (*before, *after) for name in of_run}):
+        old, new = ({of_run.get(name) for of_run in side} for side in (before, after))
+        if len(old) == len(new) == 1 and old != new and not name.endswith(".reduces"):
+            changed[name] = (old.pop() or "not set", new.pop() or "not set")
+    return changed
+
+
+def _check_setting(setting: str, jobs: Iterable[_Sides]) -> None:
+    """Raises BadInputError for one that no job had in another way after the change."""
+    changed = sorted({name for sides in jobs if all(sides) for name in _changed_settings(sides)})
+    if setting not in changed:
+        near = f"; changed were {first_few(changed)}" if changed else ""
+        raise BadInputError(f"--setting {setting}: no job had another value of it after the change{near}; leave it out")
 
 
 def _times_as_many(sides: Sequence[Sequence[int]]) -> float:
