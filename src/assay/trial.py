@@ -139,6 +139,8 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
                 parts.settled = Settled([*landed, *_lying(trial, layout, landed)], losses)
                 staged = _staged(setup, running.store, trial)
                 parts.checked = _checked(running, media, parts, staged)
+            for device in devices:  # nothing is measured any more, and outputs lie on the slowest drives too
+                device.release()
             with step("verify"):
                 written_bytes = running.store.size_bytes(workload.output_path)
                 parts.verified = Verified(

@@ -14,7 +14,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from mmap import mmap
 from pathlib import Path
-from threading import Timer
+from threading import Thread, Timer
 
 import pytest
 
@@ -139,6 +139,30 @@ def test_what_stays_cached_is_doubted(place):
             holder.kill()
         assert doubt.kind == "cache-not-quite-cold"
         assert drive.make_cold() == ()
+
+
+def test_a_released_drive_answers_what_waits_and_keeps_its_report(place, tmp_path):
+    profile = medium(place, profile="wd10ezex", slowdown=1000).profile
+    with (
+        Lease(place.installation.state, PURPOSE) as lease,
+        raw_drive(profile, SIZE, tmp_path, lease, Emulator(place.installation), System()) as (device, drive),
+        opened(device, os.O_RDONLY | os.O_DIRECT) as disk,
+    ):
+        apart = [number * (SIZE // 64) for number in range(64)]
+        # Each takes this drive seconds.
+        reading = Thread(target=lambda: [os.preadv(disk, [mmap(-1, 4096)], offset) for offset in apart])
+        reading.start()
+        wait_for(lambda: drive.ask("report")["busy_seconds"] > 0, 30)
+        drive.ask("release")
+        reading.join(30)
+        assert not reading.is_alive()
+        last = drive.ask("report")
+        os.preadv(disk, [mmap(-1, 4096)], 4096)
+        drive.ask("reset")
+        assert drive.ask("report") == last
+        assert last["begun"]
+        assert last["reads"]["requests"] < len(apart)
+    assert place.left_over() == []
 
 
 def test_discarded_space_comes_back(place):

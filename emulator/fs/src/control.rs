@@ -43,6 +43,8 @@ pub enum Command {
     Reset,
     /// Empty the drive's caches.
     Settle,
+    /// Take the drive out of action for good; its report stays as it was.
+    Release,
 }
 
 /// How a drive begins.
@@ -95,7 +97,8 @@ fn command(word: &str, rest: &str) -> Result<Command, String> {
         "report" => Ok(Command::Report),
         "reset" => Ok(Command::Reset),
         "settle" => Ok(Command::Settle),
-        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, trace or stop")),
+        "release" => Ok(Command::Release),
+        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, release, trace or stop")),
     }
 }
 
@@ -183,10 +186,10 @@ mod tests {
 
     #[test]
     fn words_alone_are_commands() {
-        let commands = ["report", " reset\n", "settle", "stop"].map(|line| parse(line).unwrap());
-        let known = [Command::Report, Command::Reset, Command::Settle].map(Order::Drive);
-        assert_eq!(commands[..3], known);
-        assert_eq!(commands[3], Order::Stop);
+        let commands = ["report", " reset\n", "settle", "release", "stop"].map(|line| parse(line).unwrap());
+        let known = [Command::Report, Command::Reset, Command::Settle, Command::Release].map(Order::Drive);
+        assert_eq!(commands[..4], known);
+        assert_eq!(commands[4], Order::Stop);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::thread;
 use assay_model::{Device, Kind, Nanos};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
+use serde_json::json;
 
 use crate::backing::{AtOnce, Backing, ReadAtOnce};
 use crate::buffers::{Buffer, Pool};
@@ -57,6 +58,8 @@ pub struct Server {
     memory_locked: bool,
     real_time: bool,
     cpu_s_at_reset: f64,
+    /// The last report of a drive that was taken out of action.
+    released: Option<serde_json::Value>,
     ends_by: Option<Nanos>,
 }
 
@@ -89,6 +92,7 @@ impl Server {
             memory_locked,
             real_time: false,
             cpu_s_at_reset: 0.0,
+            released: None,
             ends_by: None,
         })
     }
@@ -272,6 +276,8 @@ impl Server {
             Note::Command(command, sender) => {
                 // Whoever asked may have gone; that is theirs to decide.
                 let _ = sender.send(self.command(command).to_string());
+                // A drive that is released has nothing more to wait for, and no event would wake this thread.
+                self.answer_ready()?;
             }
             Note::End => self.end()?,
             Note::Unmounted => self.ends_by = Some(sys::monotonic_ns() + FAREWELL_NS),
@@ -305,6 +311,14 @@ impl Server {
                 report::done(true)
             }
             Command::Settle => report::done(self.schedule.settle(now)),
+            Command::Release => {
+                if self.device.is_none() && self.released.is_none() {
+                    self.released = Some(self.report(now));
+                    self.schedule.end(now);
+                }
+                report::done(self.released.is_some())
+            }
+            Command::Reset if self.released.is_some() => report::done(true),
             Command::Reset => {
                 self.cpu_s_at_reset = sys::cpu_s();
                 if let Some(view) = &self.view {
@@ -312,23 +326,31 @@ impl Server {
                 }
                 report::done(self.schedule.reset(now))
             }
-            Command::Report => {
-                let (transport, transport_reason) = match self.channel.transport() {
-                    Transport::Ring => ("io_uring", None),
-                    Transport::Device(reason) => ("dev_fuse", Some(reason.clone())),
-                };
-                let process = report::Process {
-                    cpu_s: sys::cpu_s() - self.cpu_s_at_reset,
-                    flush_alone: self.flush_alone,
-                    memory_locked: self.memory_locked,
-                    transport,
-                    transport_reason,
-                    real_time_priority: self.real_time,
-                    backing_errors: self.backing.failures(),
-                };
-                report::whole(self.schedule.report(now), self.view.as_deref(), &process)
-            }
+            Command::Report => self.report(now),
         }
+    }
+
+    fn report(&mut self, now: Nanos) -> serde_json::Value {
+        let backing_errors = self.backing.failures();
+        if let Some(last) = &self.released {
+            let mut last = last.clone();
+            last["backing_errors"] = json!(backing_errors);
+            return last;
+        }
+        let (transport, transport_reason) = match self.channel.transport() {
+            Transport::Ring => ("io_uring", None),
+            Transport::Device(reason) => ("dev_fuse", Some(reason.clone())),
+        };
+        let process = report::Process {
+            cpu_s: sys::cpu_s() - self.cpu_s_at_reset,
+            flush_alone: self.flush_alone,
+            memory_locked: self.memory_locked,
+            transport,
+            transport_reason,
+            real_time_priority: self.real_time,
+            backing_errors,
+        };
+        report::whole(self.schedule.report(now), self.view.as_deref(), &process)
     }
 
     fn begin(&mut self, now: Nanos, start: Start) -> serde_json::Value {

@@ -142,6 +142,10 @@ class FakeDrive(FakeMedium):
         """Only told."""
         self._script.note("reset report")
 
+    def release(self) -> None:
+        """Only told."""
+        self._script.note("release")
+
     def device_report(self) -> Mapping[str, object]:
         """One request."""
         return {"reads": {"requests": 1, "bytes": 4096}}

@@ -103,6 +103,9 @@ class Device(Medium, Doubtful, Protocol):
     def reset_report(self) -> None:
         """Count anew from now on."""
 
+    def release(self) -> None:
+        """Take none of the device's time for requests from now on, and count none; AssayError where it has died."""
+
     def device_report(self) -> Mapping[str, object]:
         """What it saw since it was attached or the counts were reset; at the end of the scope, what was last known."""
 

@@ -467,6 +467,10 @@ class EmulatedMedium:
         if self._attached is not None:
             self._attached.drive.ask("reset")
 
+    def release(self) -> None:
+        if self._attached is not None:
+            self._attached.drive.ask("release")
+
     def device_report(self) -> Mapping[str, Any]:
         if self._attached is not None:
             self._reports.append(self._attached.drive.ask("report"))
