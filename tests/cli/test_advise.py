@@ -326,6 +326,17 @@ def test_a_change_of_each_kind_can_be_asked_for(site):
         assert first.startswith(f"# {next(row['name'] for row in rows if kind in row['kinds'])}: review this")
         changed = [line for line in lines if line[:2] in {"+ ", "- "}]
         assert all(re.fullmatch(r"[\w.-]+=.+", line[2:]) for line in changed)
+        files = [line for line in lines if "-site.xml of " in line]
+        assert len([line for line in lines if line.startswith("# undo: ")]) >= len(files)
+
+
+def test_jobs_with_the_same_change_share_it(tmp_path):
+    settings = {"mapreduce.map.output.compress": "false"}
+    for job in (HEAVY, HEAVY._replace(number=8, name="twin")):
+        write_history(tmp_path, job, settings=settings)
+    lines = advise("--history", tmp_path, "--drives", "1xhdd", *PRICES, "--print-change", "compression").splitlines()
+    assert len([line for line in lines if "REDUCE_SHUFFLE_BYTES" in line]) == 2
+    assert len([line for line in lines if line.startswith("+ mapreduce.map.output.compress=")]) == 1
 
 
 def test_a_change_that_is_none_here_is_refused_with_those_that_are(site):

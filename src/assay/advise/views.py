@@ -1,6 +1,7 @@
 """The advice on one screen, in the order of a decision, as a page, and an alternative as a patch to review."""
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
@@ -303,7 +304,10 @@ def _move_words(advice: Advice) -> Iterator[str]:
 
 
 def change_text(advice: Advice, jobs: Sequence[JobRow], row: Comparison | None) -> Iterator[str]:
-    """The properties and commands of an alternative with their traps, as a patch to review. Nothing is changed."""
+    """The properties and commands of an alternative, their traps and what undoes them, as a patch to review.
+
+    Jobs with the same properties share them. Nothing is changed.
+    """
     if row is None:
         yield f"# {headline(advice)}"
         return
@@ -318,7 +322,9 @@ def change_text(advice: Advice, jobs: Sequence[JobRow], row: Comparison | None) 
     folders = list(dict.fromkeys(folder for of in of_jobs for folder in of.folders))
     for kind in row.kinds:
         yield from _change_lines(kind, folders)
+        reasons: dict[Sequence[str], list[str]] = defaultdict(list)
         for job in jobs:
             for change in (change for change in job.advice if change.kind == kind):
-                yield f"# {job.job}: {change.counter}"
-                yield from change.patch or (f"# {change.change}",)
+                reasons[tuple(change.patch) or (f"# {change.change}",)].append(f"# {job.job}: {change.counter}")
+        for lines, jobs_reasons in reasons.items():
+            yield from (*jobs_reasons, *lines)

@@ -308,6 +308,7 @@ _DAEMONS = (
 )  # fmt: skip
 
 _DEFAULTS = "yarn-default.xml"
+_UNDO = "# undo: the line as before, each node drained first: jobs that run lose their files in a directory that goes"
 _CHANGES = {
     "local-directories-on-ssd": (
         "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
@@ -315,6 +316,7 @@ _CHANGES = {
         "+ yarn.nodemanager.local-dirs=/SSD/yarn/local",
         "# trap: with directories on disks and SSDs tasks use all in turn, whatever their speed: name SSDs alone",
         "# trap: a directory that is 90 % full is no longer used; localised files (10 GB) lie there, too",
+        _UNDO,
     ),
     "local-directories-of-some-nodes": (
         "# yarn-site.xml of these nodes; a NodeManager reads it when it starts, so drain the node first",
@@ -322,6 +324,7 @@ _CHANGES = {
         "+ yarn.nodemanager.local-dirs=/SSD/yarn/local",
         "# trap: tasks run on all nodes, and a job's last tasks wait for nodes without SSDs: a label of these nodes",
         "#   (yarn.node-labels.enabled) holds the jobs of a queue to them",
+        _UNDO,
     ),
     "directed-jobs-on-ssd": (
         "# yarn-site.xml of each node; a NodeManager reads it when it starts, so drain the node first",
@@ -329,17 +332,22 @@ _CHANGES = {
         "# `assay direct plan` writes the properties of each of these jobs, and of all others, which keep off the SSD",
         "# trap: without these properties tasks of all jobs use all directories in turn, whatever their speed",
         "# trap: Spark takes a directory by a file's name, also a full one, and then fails: keep it off a small SSD",
+        _UNDO,
     ),
     "one-more-disk": (
         "# yarn-site.xml of each node",
         "+ yarn.nodemanager.local-dirs=(as before),/NEW/yarn/local",
         "# trap: tasks use all directories in turn, whatever their speed: a slower disk slows them all",
+        _UNDO,
     ),
     "more-memory": (
         "# no property: what containers do not take is page cache",
         "# trap: leave yarn.nodemanager.resource.memory-mb as it is, or containers take the new memory",
     ),
-    "more-nodes": ("# each new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",),
+    "more-nodes": (
+        "# each new node needs the same yarn-site.xml; count its memory and cores in the limits of queues",
+        "# undo: name the nodes in the file of yarn.resourcemanager.nodes.exclude-path; `yarn rmadmin -refreshNodes`",
+    ),
 }
 """What each alternative of `assay advise` changes here.
 

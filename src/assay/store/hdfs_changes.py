@@ -19,6 +19,8 @@ CHANGES = {
         "# trap: with ONE_SSD clients read the nearest copy, also from DISK, and of equally near ones any by chance,",
         "#   unless dfs.namenode.read.considerStorageType is true, which excludes dfs.namenode.read.considerLoad",
         "# trap: from node to node the mover moves 100 MB/s a DataNode at most (dfs.datanode.balance.bandwidthPerSec)",
+        "# undo: while DataNodes still have both directories, `hdfs storagepolicies -unsetStoragePolicy -path /PATH`,",
+        "#   then `hdfs mover -p /PATH`, which moves the copies back to DISK",
     ),
     "one-more-disk": (
         "# hdfs-site.xml of each DataNode",
@@ -27,9 +29,13 @@ CHANGES = {
         "$ hdfs diskbalancer -execute /system/diskbalancer/DATE/NODE.plan.json",
         "# trap: blocks that are there stay on the old disks until the disk balancer moves them, at 10 MB/s",
         "#   (dfs.disk.balancer.max.disk.throughputInMBperSec)",
+        "# undo: node by node, and after each wait until `hdfs fsck /` shows no under-replicated block: copies go with",
+        "#   their directory",
     ),
     "more-nodes": (
         "$ hdfs balancer",
         "# trap: until then new nodes have no blocks, and read from the others",
+        "# undo: name the nodes in the file of dfs.hosts.exclude; `hdfs dfsadmin -refreshNodes`; wait until they are",
+        "#   decommissioned",
     ),
 }
