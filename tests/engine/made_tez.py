@@ -196,6 +196,16 @@ def write_protobuf(folder, made):
     return file
 
 
+def write_in_two(folder, made):
+    """Write a DAG's two files as Tez calls them (tez.history.logging.split-dag-start)."""
+    events = [_event(record) for record in records(made)]
+    first = Path(folder) / f"dag_{made.id}_1"
+    second = first.with_name(f"{first.name}_1")
+    first.write_bytes(sequence_file(events[:2]))
+    second.write_bytes(sequence_file(events[2:]))
+    return first, second
+
+
 def _event(record):
     (event,) = record["events"]
     fields = {1: event["eventtype"], 2: event["ts"]}

@@ -1,6 +1,7 @@
 """Proves that history files tell what the JobHistoryServer tells, in both forms, and that thousands of tasks take seconds."""
 
 import io
+import json
 import os
 import time
 from datetime import date
@@ -79,6 +80,18 @@ def test_attempts_that_failed_were_killed_or_never_ended(form):
     assert (endless.state, endless.finished_ms) == ("KILLED", 0)
     assert [stage.failed_attempts for stage in found.job.stages] == [1, 0]
     assert found.job.phases["map"] == 4.0
+
+
+def test_tasks_that_a_job_may_lose_are_not_missing():
+    """As with mapreduce.map.failures.maxpercent."""
+    task = f"{JOB.replace('job', 'task')}_m_000002"
+    ended = {"MAP_ATTEMPT_FINISHED": "MAP_ATTEMPT_FAILED", "TASK_FINISHED": "TASK_FAILED"}
+    lost = [(ended.get(kind, kind) if event.get("taskid") == task else kind, event) for kind, event in events(MADE)]
+    content = history([pair for pair in lost if pair[0] != "TASK_FAILED"])
+    (doubt,) = read(content).doubts
+    assert "lacks 1 of its 5 tasks" in doubt.what
+    failed = json.dumps({"type": "TASK_FAILED", "event": {"TaskFailed": {"taskid": task}}}).encode()
+    assert read(content + failed + b"\n").doubts == ()
 
 
 @FORMS

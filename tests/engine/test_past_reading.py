@@ -20,7 +20,7 @@ from assay.engine.past.made_histories import (
     job_events,
     write_history,
 )
-from assay.engine.past.mapreduce import CUT_SHORT, NO_COUNTERS, read_file, read_job
+from assay.engine.past.mapreduce import CUT_SHORT, NO_COUNTERS, RESTARTED, read_file, read_job
 from assay.engine.past.task_times import ReadSpan, computing_alone_ms, overlap, saved_of
 
 MIB = 1 << 20
@@ -247,6 +247,25 @@ def test_map_only_and_without_any_task(form):
 def test_an_uber_job_is_known_as_one(form):
     job = read(history(JOB._replace(uberized=True), form))
     assert (job.uberized, job.missing) == (True, ())
+
+
+@pytest.mark.parametrize(("seconds", "lost_s"), [((-60, -2), 0), ((-2, 10), 10), ((-2, 5, 10), 10)])
+def test_what_ran_before_an_application_master_was_started_again_is_missing_and_said(seconds, lost_s):
+    """A later one takes over the job's start and its tasks that have ended, or begins anew."""
+
+    def with_masters(*seconds):
+        form, schema, *lines = history(JOB).split(b"\n")
+        masters = [
+            {"applicationAttemptId": f"appattempt_1_1_{number}", "startTime": JOB.started_ms + 1000 * at_s}
+            for number, at_s in enumerate(seconds)
+        ]
+        events = [json.dumps({"type": "AM_STARTED", "event": {"AMStarted": of}}).encode() for of in masters]
+        return read(b"\n".join([form, schema, *events, *lines]))
+
+    assert with_masters(seconds[0]) == read(history(JOB))
+    job = with_masters(*seconds)
+    assert (job.doubts, job.missing) == ((RESTARTED,), ())
+    assert sum(uncertain.seconds for uncertain in job.uncertain) == lost_s
 
 
 @FORMS

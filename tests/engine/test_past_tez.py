@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.engine.past.formats import FORMS, attempts_of, is_beside, is_history, read_history_of, suggestions
-from assay.engine.past.job import Uncertain
+from assay.engine.past.job import Uncertain, distinct
 from assay.engine.past.query_names import query_text, without_literals
 from assay.engine.past.tez import NO_END, RECOVERED, PastDag, read_tez_history
 from assay.model.engine import HADOOP_JOBS
@@ -27,6 +27,7 @@ from tests.engine.made_tez import (
     as_json,
     as_protobuf,
     sequence_file,
+    write_in_two,
     write_json,
     write_protobuf,
 )
@@ -104,6 +105,20 @@ def test_sequence_files_of_all_compressions_say_the_same(tmp_path, codec, blocks
     file.write_bytes(as_protobuf(QUERY, codec, blocks))
     (job,) = read_history_of(file)
     assert job._replace(source="") == read(tmp_path, QUERY)._replace(source="")
+
+
+def test_a_dag_in_two_files_is_one(tmp_path):
+    (tmp_path / "two").mkdir()
+    (whole,) = read_tez_history(write_protobuf(tmp_path, QUERY))
+    first, second = write_in_two(tmp_path / "two", QUERY)
+    (job,) = read_tez_history(second)
+    assert job._replace(source="") == whole._replace(source="")
+    assert is_history(second.name)
+    assert len(attempts_of(second)) == 3
+    assert distinct(in_folder(tmp_path / "two", 0, lambda _: None).jobs) == [job]
+    first.unlink()
+    (late,) = read_tez_history(second)
+    assert any(words.startswith("its start") for words in late.missing)
 
 
 def test_what_tez_itself_wrote_is_read():

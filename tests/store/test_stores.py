@@ -267,6 +267,31 @@ def test_hadoop_fs_takes_a_path_for_itself_and_for_no_pattern(hadoop_fs, tmp_pat
     assert len(calls) == 7
 
 
+@pytest.mark.parametrize("names", ["alice hadoop", "alice domain users", r"CORP\alice CORP\domain users", ""])
+def test_hadoop_fs_lists_files_whoever_owns_them(hadoop_fs, names):
+    """Names of a directory service have blanks, and object stores know none."""
+    path = "/logs/a  b 1 2026-11-25"
+    listing = (
+        f"Found 2 items\ndrwxr-xr-x   - {names}          0 2026-11-25 03:15 /logs/x\n"
+        f"-rw-r--r--+  3 {names}         42 2026-11-25 03:15 {path}"
+    )
+    store = hadoop_fs(f"cat <<'END'\n{listing}\nEND")
+    assert store.list_files("/logs") == [(path, 42)]
+    assert [(file.path, file.bytes) for file in store.list_below("/logs")] == [(path, 42)]
+
+
+def test_hadoop_fs_names_what_it_can_not_list_or_copy(hadoop_fs, tmp_path):
+    store = hadoop_fs(
+        'echo "-rw-r--r--   3 a b         42 2026-11-25 03:15 /logs/a"; echo "WARN util.NativeCodeLoader" >&2\n'
+        'echo "${2#-}: Permission denied: user=b" >&2; exit 1'
+    )
+    unread = []
+    assert [file.path for file in store.list_below("/logs", unread)] == ["/logs/a"]
+    assert unread == store.get(["/logs/c"], tmp_path) == ["Permission denied: user=b"]
+    with pytest.raises(AssayError, match="Permission denied"):
+        store.list_below("/logs")
+
+
 def test_hadoop_fs_reads_lines_and_sizes(hadoop_fs):
     store = hadoop_fs('case "$2" in -cat) printf "a\\nb\\n";; -du) echo "42 42 /out";; esac')
     assert list(store.lines("/out")) == [b"a", b"b"]

@@ -220,6 +220,15 @@ def test_runs_that_tell_nothing_are_counted():
         assert any(reason in remark and remark.endswith(": 1") for remark in remarks)
 
 
+@pytest.mark.parametrize("state", ["", "FAILED"])
+def test_a_run_that_did_not_end_well_is_not_compared(state):
+    """A log of Spark's that has no end counts in triage until its last event."""
+    jobs = [*runs("sort"), *runs("train", at_h=1)]
+    answer = compared([*jobs, run("sort", night=5, seconds=100.0, state=state)._replace(id="job_cut")])
+    assert answer.jobs == compared(jobs).jobs
+    assert "runs that did not end well, or whose histories lack something: 1" in answer.remarks
+
+
 def test_a_night_with_runs_on_both_sides_is_left_out():
     """The change was made at one o'clock in the night, before the controls ran."""
     jobs = [*runs("sort"), *runs("train", at_h=4)]

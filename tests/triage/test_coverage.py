@@ -121,10 +121,16 @@ def test_what_nobody_may_see_counts_for_nothing(listed):
     ]
 
 
+def test_what_was_forgotten_while_the_list_was_made_is_passed_over(listed):
+    zeros = dict.fromkeys(("startedTime", "finishedTime", "elapsedTime", "vcoreSeconds"), 0)
+    assert listed(entry(1), zeros) == listed(entry(1))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<?xml version='1.0'?><apps/>", "vcoreSeconds as JSON; save it with `curl "),
+        ("<?xml version='1.0'?><apps/>", "vcoreSeconds as JSON, and begins with .<.xml .*; save it with `curl "),
+        ("This is standby RM. The redirect url is: http://b:8088/\n", "'This is standby RM. The redirect url is: http"),
         ("Total number of applications (application-types: []): 1\n", "is no list of applications"),
         ('{"apps": null}', "lists no application"), ('{"apps": {"app": []}}', "lists no application"),
         ('{"nodes": {}}', "is no list of applications"), ("[]", "is no list of applications"),

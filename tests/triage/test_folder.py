@@ -316,6 +316,33 @@ def test_a_folder_of_hadoops_is_copied_in_batches(tmp_path, monkeypatch):
     assert of_applications[0].stages == of_applications[1].stages
 
 
+def test_what_a_client_may_not_list_or_copy_is_named(tmp_path):
+    """Event logs may be open to their owners alone, and the others are worth an answer."""
+    made(tmp_path / "done", 1, 2)
+    client = tmp_path / "hadoop"
+    client.write_text(
+        "#!/bin/sh\nshift\nif [ $1 = -ls ]; then cd /\n"
+        "find \"$3\" -type f -printf '-rw-r--r--   3 u g %s %TY-%Tm-%Td %TH:%TM %p\\n'\n"
+        "echo 'ls: Permission denied: inode=\"/done/of another\"' >&2; exit 1; fi\n"
+        'shift; for last; do :; done; for file; do case "$file" in "$last") ;;\n'
+        '*/11/02/*) echo "get: Permission denied: inode=\\"$file\\"" >&2;; *) cp "$file" "$last";; esac; done\n'
+    )
+    client.chmod(0o755)
+    found = in_hadoop(str(tmp_path / "done"), 0, HadoopFs(client), unheard)
+    assert len(list(found.jobs)) == 1
+    assert [reason.partition(" inode=")[0] for _, reason in found.unread] == [
+        "a folder below it can't be read: Permission denied:", "it can't be copied: Permission denied:"
+    ]  # fmt: skip
+    assert found.unread[1].file.startswith(f"{tmp_path}/done/2026/11/02/")
+
+
+def test_both_files_of_a_dag_are_copied_together(monkeypatch):
+    monkeypatch.setattr(folders, "_BATCH", 2)
+    dags = [f"/d/dag_1_1_{number}_1" for number in (1, 2, 3)]
+    files = [dags[0], dags[1], f"{dags[1]}_1", dags[2], f"{dags[2]}_1"]
+    assert list(folders._batches(files)) == [files[:3], files[3:]]
+
+
 def test_a_client_that_fails_is_told_in_its_words(tmp_path):
     client = tmp_path / "hadoop"
     client.write_text("#!/bin/sh\necho 'ls: No such file or directory' >&2\nexit 1\n")

@@ -223,6 +223,7 @@ class _Made:
         self._counters: Counters = {}
         self._attempts: dict[str, dict[str, Any]] = {}
         self._counters_of: dict[str, Counters] = {}
+        self._failed_tasks: set[str] = set()
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
         """Take one more event. Raises ValueError for one that is not as Hadoop writes it."""
@@ -235,6 +236,8 @@ class _Made:
         subject, _, how = kind.rpartition("_")
         if subject in {"MAP_ATTEMPT", "REDUCE_ATTEMPT"}:
             self._take_attempt(subject.partition("_")[0], how, event)
+        elif kind == "TASK_FAILED":
+            self._failed_tasks.add(event["taskid"])
         elif kind == "JOB_SUBMITTED":
             self._job |= {"id": event["jobid"], "submitTime": event["submitTime"]}
         elif kind == "JOB_INITED":
@@ -291,7 +294,7 @@ class _Made:
             for stage in ("map", "reduce")
         }
         record = job_record(self._name, {**self._job, **averages, **failed}, self._counters)
-        return with_attempts(record, attempts)
+        return with_attempts(record, attempts, failed_tasks=len(self._failed_tasks))
 
 
 def _counters(counters: Mapping[str, Any] | None, group_names: frozenset[str] | None = None) -> Counters:

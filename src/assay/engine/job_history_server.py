@@ -78,12 +78,13 @@ class HistoryServer:
                 tasks = _listed(self._get(f"{reference.id}/tasks"), "tasks", "task")
                 attempts_by_task = threads.map(lambda task: list(self._task(reference.id, task["id"])), tasks)
                 attempts = [attempt for task_attempts in attempts_by_task for attempt in task_attempts]
+            failed = sum(task.get("state") == "FAILED" for task in tasks)
             record = job_record(reference.name, job, _counters(counters, "totalCounterValue"))
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise AssayError(
                 f"the history of {reference.id} is incomplete or malformed: {error}; its file may be cut short"
             ) from error
-        return with_attempts(record, attempts)
+        return with_attempts(record, attempts, failed_tasks=failed)
 
     def failure(self, job: str) -> list[str]:
         """What the first failed attempt of a task said, in lines; none where no attempt failed. Raises AssayError."""
@@ -139,13 +140,17 @@ class HistoryServer:
 
 
 def with_attempts(
-    record: JobRecord, attempts: Sequence[TaskAttempt], places: Mapping[Counted, tuple[str, str]] = COUNTERS
-) -> History:
-    """A job's history, with a doubt where tasks are missing; `places` are those of the job's counters."""
+    record: JobRecord, attempts: Sequence[TaskAttempt], places: Mapping[Counted, tuple[str, str]] = COUNTERS,
+    failed_tasks: int = 0,
+) -> History:  # fmt: skip
+    """A job's history, with a doubt where tasks are missing; `places` are those of the job's counters.
+
+    A job may allow that some tasks fail (`mapreduce.map.failures.maxpercent`).
+    """
     record = record.model_copy(update={"active_s": active_seconds(attempts)})
-    # Of a job that succeeded each task must have an attempt that did.
+    # Of a job that succeeded each other task must have an attempt that did.
     done = {attempt.task for attempt in attempts if attempt.state == "SUCCEEDED" and attempt.finished_ms}
-    lost = record.tasks - len(done)
+    lost = record.tasks - len(done) - failed_tasks
     loss = f"the history of {record.name} ({record.id}) lacks {lost} of its {record.tasks} tasks"
     lacks = record.state == "SUCCEEDED" and lost > 0
     doubts = (HISTORY_INCOMPLETE.doubt(loss, record.id),) if lacks else ()

@@ -1,14 +1,17 @@
 """The records of Tez' history files of both forms, each as SimpleHistoryLoggingService writes it.
 
 Protobuf histories have a file for each DAG in `dag_data/date=DATE`, whose values are messages `HistoryEventProto` with
-their lengths before them (Tez: ProtoHistoryLoggingService, HistoryLogger.proto). Files of applications in `app_data`
-have the same form; those in `dag_meta`, and Hive's in `query_data` (`past/hive_queries.py`), hold other messages.
+their lengths before them (Tez: ProtoHistoryLoggingService, HistoryLogger.proto); or two, of which the second, called
+like the first with `_1` behind it, begins when the DAG has started (`tez.history.logging.split-dag-start`). Files of
+applications in `app_data` have the same form; those in `dag_meta`, and Hive's in `query_data`
+(`past/hive_queries.py`), hold other messages.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,8 @@ from assay.engine.protobuf import fields_of, message_in, pair_of, text_of
 from assay.engine.sequence_files import MAGIC, SequenceFile
 from assay.engine.tez_history import TezRecord
 
-_NAMED = re.compile(r"history\.txt\.appattempt_\d+_\d+_\d+|dag_\d+_\d+_\d+(_\d+)?")
+_NAMED = re.compile(r"history\.txt\.appattempt_\d+_\d+_\d+|dag_\d+_\d+_\d+(_\d+){0,2}")
+_SECOND = re.compile(r"(dag(?:_\d+){4})_1")
 _BESIDE = re.compile(r"appattempt_\d+_\d+_\d+")
 _OF_JSON = re.compile(rb'"entitytype"\s*:\s*"TEZ_')
 _GZIP = b"\x1f\x8b"
@@ -59,38 +63,50 @@ class TezLog:
 
     def __init__(self, log: Path, opened: ExitStack) -> None:
         """Raises OSError, and ValueError for what can't be read, in words that follow on `it`."""
-        file = opened.enter_context(log.open("rb"))
-        if file.peek(2).startswith(_GZIP) and head_of(log).startswith(MAGIC):
-            raise ValueError("is compressed with gzip: unpack it")
         self.damaged: Counter[str] = Counter()
         self.foreign = 0
-        self._content = SequenceFile(file) if file.peek(len(MAGIC)).startswith(MAGIC) else Lines(file)
+        self._contents = [_opened(file, opened) for file in _files_of(log)]
+        self._in_lines = isinstance(self._contents[-1], Lines)
 
     @property
     def cut(self) -> str:
         """How it ends too early; empty where it does not."""
-        too_long = isinstance(self._content, Lines) and self._content.skipped
-        return self._content.cut or ("one of its records is too long" if too_long else "")
+        too_long = any(isinstance(content, Lines) and content.skipped for content in self._contents)
+        cuts = filter(None, (content.cut for content in self._contents))
+        return next(cuts, "one of its records is too long" if too_long else "")
 
     def note_damage(self, content: bytes) -> None:
         """Count a record that can't be read, by what it holds."""
         numbers = set(_DAGS.findall(content))
-        if isinstance(self._content, Lines) and not numbers and not content.startswith(b"{"):
+        if self._in_lines and not numbers and not content.startswith(b"{"):
             self.foreign += 1
         else:
             self.damaged[numbers.pop().decode() if len(numbers) == 1 else ""] += 1
 
     def __iter__(self) -> Iterator[TezRecord]:
-        in_lines = isinstance(self._content, Lines)
-        for content in self._content:
+        for content in chain.from_iterable(self._contents):
             text = content.strip(_AROUND_RECORDS)
             try:
-                record = (json_of(text) if text else None) if in_lines else _record_of(message_in(content))
+                record = (json_of(text) if text else None) if self._in_lines else _record_of(message_in(content))
                 if record is not None:
                     record["entity"]
                     yield record
             except (ValueError, LookupError, TypeError):
                 self.note_damage(text)
+
+
+def _files_of(log: Path) -> list[Path]:
+    """The file, after the one with its DAG's beginning where that is another."""
+    second = _SECOND.fullmatch(log.name)
+    first = log.with_name(second[1]) if second else log
+    return [first, log] if second and first.exists() else [log]
+
+
+def _opened(log: Path, opened: ExitStack) -> SequenceFile | Lines:
+    file = opened.enter_context(log.open("rb"))
+    if file.peek(2).startswith(_GZIP) and head_of(log).startswith(MAGIC):
+        raise ValueError("is compressed with gzip: unpack it")
+    return SequenceFile(file) if file.peek(len(MAGIC)).startswith(MAGIC) else Lines(file)
 
 
 def _record_of(message: bytes) -> TezRecord | None:

@@ -35,7 +35,7 @@ class SampleSource(Protocol):
     def list_below(self, path: str) -> list[FoundFile]:
         """All files below a folder, linked ones too, or the file itself. Raises AssayError."""
 
-    def get(self, paths: Sequence[str], folder: Path) -> None:
+    def get(self, paths: Sequence[str], folder: Path) -> object:
         """Put files into a folder of this machine, under the last parts of their names; the unreadable are left out."""
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:

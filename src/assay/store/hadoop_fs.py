@@ -1,6 +1,7 @@
 """Any file system that Hadoop's client knows, through `hadoop fs`: slow, but it works wherever a user's client does."""
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,9 @@ from assay.model.store import FoundFile, Store, StoredFile, literal
 
 PIECE_BYTES = 1 << 20
 SILENT = "it printed no reason"
+_LISTED = re.compile(r"-\S+\s+\d+\s.*?\s(\d+) (\d{4}-\d\d-\d\d \d\d:\d\d) (.+)")
+"""A file as `-ls` prints it: rights, replicas, owner, group, length, date, time and path. Names of owners and groups
+may have blanks, as a directory service's have, or be empty, as object stores' are."""
 
 
 _WATCH_S = 1.0
@@ -94,27 +98,29 @@ class HadoopFs(Store):
                 yield line.rstrip(b"\n")
 
     def list_files(self, path: str) -> list[StoredFile]:
-        """List files by `-ls`, which prints rights, replicas, owner, group, length, date, time and path."""
-        files = []
-        for line in self._run("-ls", literal(path)).splitlines():
-            fields = line.split(maxsplit=7)
-            if len(fields) == 8 and fields[0].startswith("-") and not Path(fields[7]).name.startswith(("_", ".")):
-                files.append(StoredFile(fields[7], int(fields[4])))
-        return sorted(files)
+        """List files by `-ls`."""
+        files = _files_in(self._run("-ls", literal(path)))
+        return sorted(
+            StoredFile(file.path, file.bytes) for file in files if not Path(file.path).name.startswith(("_", "."))
+        )
 
-    def list_below(self, path: str) -> list[FoundFile]:
-        """`-ls -R`: all files below a folder, with the minute of their last change (by this machine's clock)."""
-        files = []
-        for line in self._run("-ls", "-R", literal(path)).splitlines():
-            fields = line.split(maxsplit=7)
-            if len(fields) == 8 and fields[0].startswith("-"):
-                changed = datetime.fromisoformat(f"{fields[5]} {fields[6]}")
-                files.append(FoundFile(fields[7], int(changed.timestamp() * 1000), int(fields[4])))
+    def list_below(self, path: str, unread: list[str] | None = None) -> list[FoundFile]:
+        """`-ls -R`: all files below a folder, with the minute of their last change (by this machine's clock).
+
+        Where some folders below it can't be read, what the client says of each goes to `unread`, if that is given.
+        """
+        arguments = ("-ls", "-R", literal(path))
+        done = self._call(*arguments)
+        files, refused = list(_files_in(done.stdout)), _refused(done, "ls")
+        if done.returncode and not (files and refused and unread is not None):
+            raise _failure(arguments, done)
+        if unread is not None:
+            unread += refused
         return files
 
-    def get(self, paths: Sequence[str], folder: Path) -> None:
-        """`-get`: copy files into a folder of this machine; those that can't be read are left out."""
-        self._call("-get", *map(literal, paths), str(folder))
+    def get(self, paths: Sequence[str], folder: Path) -> list[str]:
+        """`-get`: copy files into a folder of this machine; what the client says of those that can't be read."""
+        return _refused(self._call("-get", *map(literal, paths), str(folder)), "get")
 
     def pieces(self, path: str, offset: int = 0, size: int | None = None) -> Iterator[bytes]:
         """Read by `-cat`, which begins at the beginning: what lies before `offset` is read and dropped."""
@@ -190,5 +196,21 @@ class HadoopFs(Store):
     def _run(self, *arguments: str, content: BinaryIO | None = None) -> str:
         done = self._call(*arguments, content=content)
         if done.returncode != 0:
-            raise AssayError(f"hadoop fs {' '.join(arguments)} failed: {last_telling(done.stderr, silent=SILENT)}")
+            raise _failure(arguments, done)
         return done.stdout
+
+
+def _failure(arguments: Sequence[str], done: subprocess.CompletedProcess[str]) -> AssayError:
+    return AssayError(f"hadoop fs {' '.join(arguments)} failed: {last_telling(done.stderr, silent=SILENT)}")
+
+
+def _files_in(listing: str) -> Iterator[FoundFile]:
+    for match in filter(None, map(_LISTED.fullmatch, listing.splitlines())):
+        changed = datetime.fromisoformat(match[2])
+        yield FoundFile(match[3], int(changed.timestamp() * 1000), int(match[1]))
+
+
+def _refused(done: subprocess.CompletedProcess[str], command: str) -> list[str]:
+    """What the client says of each path that it could not take; it goes on with the others."""
+    told = f"{command}: "
+    return [line.removeprefix(told) for line in done.stderr.splitlines() if line.startswith(told)]

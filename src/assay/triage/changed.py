@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.engine.past.job import PastJob, distinct
+from assay.engine.past.job import SUCCEEDED, PastJob, distinct
 from assay.model.base import Frozen
 from assay.model.errors import BadInputError
 from assay.model.naming import did_you_mean, first_few, similar
@@ -198,7 +198,7 @@ def _runs(jobs: Iterable[PastJob], changed_ms: int, remarks: list[str]) -> Itera
 
 def _unusable(job: PastJob, changed_ms: int) -> str:
     """Why a run tells nothing; else empty."""
-    if not job.counts:
+    if not job.counts or job.state != SUCCEEDED:  # a log without an end counts until its last event
         return "that did not end well, or whose histories lack something"
     first_ms, last_ms = job.started_ms - _CLOCKS_MS, job.finished_ms + _CLOCKS_MS
     if any(stage.begin_ms < first_ms or stage.end_ms > last_ms for stage in job.stages):

@@ -37,6 +37,7 @@ from assay.engine.past.histories import (
     job_id,
 )
 from assay.engine.past.job import PastJob
+from assay.engine.past.job import unread as not_read
 from assay.host.files import why
 from assay.model.errors import AssayError, BadInputError
 from assay.model.naming import first_few
@@ -236,14 +237,15 @@ def in_hadoop(source: str, since_ms: int, client: HadoopFs, progressed: Progress
 
     Raises BadInputError where it has none, or the client can't read it.
     """
+    refused: list[str] = []
     try:
-        listed = client.list_below(source)
+        listed = client.list_below(source, refused)
     except AssayError as error:
         raise BadInputError(f"--history {source} can't be read: {error}") from None
     progressed(len(listed))
     settings = {_beside(file.path): file.path for file in listed if _name(file.path).endswith(SETTINGS_ENDING)}
     ended_ms: dict[str, int] = {}
-    unread: list[Unread] = []
+    unread = [Unread(source, f"a folder below it can't be read: {reason}") for reason in refused]
     naming: list[str] = []
     for file in listed:
         folder, name = str(PurePosixPath(file.path).parent), _name(file.path)
@@ -291,8 +293,9 @@ def _copied_names(files: Sequence[str], client: HadoopFs, unread: list[Unread]) 
     names: dict[str, str] = {}
     for batch in _batches(files):
         with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
-            client.get(batch, Path(directory))
-            names |= _names({Path(directory, _name(file)): file for file in batch}, unread)
+            here, gone = _fetched(batch, (), Path(directory), client)
+            names |= _names(here, unread)
+            unread += gone
     return names
 
 
@@ -300,9 +303,23 @@ def _copied(files: Sequence[str], settings: dict[tuple[str, str], str], client: 
     for batch in _batches(files):
         beside = [settings[_beside(file)] for file in batch if _beside(file) in settings]
         with tempfile.TemporaryDirectory(prefix="assay-triage-") as directory:
-            client.get([*batch, *beside], Path(directory))
-            sources = {str(Path(directory, _name(file))): file for file in batch}
-            yield from (job._replace(source=sources[job.source]) for job in read_files(list(map(Path, sources))))
+            here, gone = _fetched(batch, beside, Path(directory), client)
+            yield from (not_read(job_id(_name(file)), file, reason) for file, reason in gone)
+            yield from (job._replace(source=here[Path(job.source)]) for job in read_files(list(here)))
+
+
+def _fetched(
+    files: Sequence[str], beside: Sequence[str], folder: Path, client: HadoopFs
+) -> tuple[dict[Path, str], list[Unread]]:
+    """Files by the places to which they were copied, with those beside them, and what could not be copied."""
+    refused = client.get([*files, *beside], folder)
+    here = {place: file for file in files if (place := folder / _name(file)).exists()}
+    reasons = {
+        file: next((reason for reason in refused if _name(file) in reason), "Hadoop's client does not say why")
+        for file in files
+        if folder / _name(file) not in here
+    }
+    return here, [Unread(file, f"it can't be copied: {reason}") for file, reason in reasons.items()]
 
 
 def _batches(files: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -316,7 +333,14 @@ def _batches(files: Sequence[str]) -> Iterator[Sequence[str]]:
         rounds[counts[key]].append(file)
         counts[key] += 1
     for names in rounds:
-        yield from (names[begin : begin + _BATCH] for begin in range(0, len(names), _BATCH))
+        begin = 0
+        while begin < len(names):
+            end = begin + _BATCH
+            # A history in two files, of which one name begins with the other's, stays together.
+            while end < len(names) and names[end].startswith(names[end - 1]):
+                end += 1
+            yield names[begin:end]
+            begin = end
 
 
 def _beside(path: str) -> tuple[str, str]:

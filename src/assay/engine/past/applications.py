@@ -16,7 +16,11 @@ from assay.model.errors import BadInputError
 from assay.model.naming import printable
 
 _MOST_BYTES = 1 << 30
-_HOW = "save it with `curl -H 'Accept: application/json' http://RESOURCEMANAGER:8088/ws/v1/cluster/apps`"
+_HOW = (
+    "save it with `curl -H 'Accept: application/json' http://RESOURCEMANAGER:8088/ws/v1/cluster/apps` from the one "
+    "that is active, and with `--negotiate -u :` where it wants a login"
+)
+_BEGIN_CHARACTERS = 80
 _OF_APPLICATION = re.compile(r"(?:job_|dag_)(\d+_\d+)(?:_(\d+))?")
 _KINDS = {"MAPREDUCE": "MapReduce", "SPARK": "Spark", "TEZ": "Tez"}
 """What the types are called that applications give themselves, where that differs."""
@@ -42,10 +46,13 @@ def read_applications(file: Path) -> list[Application]:
     content = read_bytes(file, _MOST_BYTES)
     try:
         listed = (json.loads(content)["apps"] or {}).get("app") or []
-        applications = [_application(entry) for entry in listed]
+        # Of one that was forgotten while the answer was made nothing is left but zeros (Hadoop: YARN-3143).
+        applications = [_application(entry) for entry in listed if "id" in entry]
     except (ValueError, LookupError, TypeError, AttributeError):
+        begin = " ".join(content[:_BEGIN_CHARACTERS].decode(errors="replace").split())
         raise BadInputError(
-            f"--applications {file} is no list of applications with their vcoreSeconds as JSON; {_HOW}"
+            f"--applications {file} is no list of applications with their vcoreSeconds as JSON, and begins with "
+            f"{printable(begin)!r}; {_HOW}"
         ) from None
     if not applications:
         raise BadInputError(f"--applications {file} lists no application; {_HOW}")

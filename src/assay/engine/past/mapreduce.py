@@ -69,6 +69,10 @@ KEPT = SETTINGS | {QUERY_TEXT, *PLACES}
 """What is kept of a job's configuration: what decides how it ran, its query's text, and its places."""
 CUT_SHORT = "its end: the file was cut short, or the job still runs; take the file from the folder of finished jobs"
 SEVERAL = "a file of its own: this one holds several jobs; take the files as they were written"
+RESTARTED = (
+    "its application master was started again: its history lacks what tasks did before that, but for those that were "
+    "taken over"
+)
 NO_COUNTERS = "its tasks' counters: look whether its tasks ended, or ask for the job of a newer Hadoop"
 
 
@@ -200,6 +204,8 @@ class JobReading:
         self._silent: list[Attempt] = []
         self._impossible: list[Attempt] = []
         self._unplaced: set[str] = set()
+        self._masters_ms: dict[str, int] = {}
+        """The starts of its application masters."""
 
     def take(self, kind: str, event: Mapping[str, Any]) -> None:
         """One event more."""
@@ -217,6 +223,8 @@ class JobReading:
             self._times_ms["started"] = event["launchTime"]
             self._tasks = {MAP: event["totalMaps"], REDUCE: event["totalReduces"]}
             self._uberized = bool(event.get("uberized", False))
+        elif kind == "AM_STARTED":
+            self._masters_ms[str(event["applicationAttemptId"])] = int(event["startTime"])
         elif kind == "JOB_INFO_CHANGED":
             self._times_ms |= {"submitted": event["submitTime"], "started": event["launchTime"]}
         elif kind == "JOB_FINISHED":
@@ -304,6 +312,9 @@ class JobReading:
 
     def _uncertain(self) -> Iterator[Uncertain]:
         """What its attempts did although nobody counted it."""
+        lost_s = (max(self._masters_ms.values(), default=0) - self._started_ms) / 1000
+        if len(self._masters_ms) > 1 and lost_s > 0:
+            yield Uncertain(f"{RESTARTED}, in up to {lost_s:,.0f} s of its time", lost_s)
         for attempts, which in ((self._silent, SILENT), (self._impossible, IMPOSSIBLE)):
             if attempts:
                 bounded = map(self._bounded, attempts)
@@ -319,6 +330,8 @@ class JobReading:
             yield skewed_words(self._skewed)
         if self._impossible:
             yield impossible_words(len(self._impossible))
+        if len(self._masters_ms) > 1:
+            yield RESTARTED
         if self._started_ms != self._times_ms["started"]:
             yield "its start can't be right: it counts from the start of its first task"
 
