@@ -31,6 +31,7 @@ from assay.cli.schema import schema_text
 from assay.cli.workloads import workload_json
 from assay.model.base import Frozen, field_docs
 from assay.model.doubt import DOUBTS, Doubt
+from assay.model.gets import GetTimes
 from assay.model.limits import LimitUse
 from assay.model.record import Amount, JobRecord, Record, Totals
 from assay.model.registry import ENGINES, WORKLOADS
@@ -194,8 +195,8 @@ _MODELS: Mapping[str, type[Frozen]] = {
     model.__name__: model
     for model in (
         Advice, Amount, AnswerSummary, Batch, CheckedDataset, Comparison, Coverage, DirectedJobs, Doubt, DryRun,
-        JobMove, JobRecord, JobRow, JobSaving, Landed, LimitUse, Move, Night, NoisePrior, Plan, PlannedTrial, Record,
-        RunSummary, Sizes, Totals, Trial, Window, WindowRun,
+        GetTimes, JobMove, JobRecord, JobRow, JobSaving, Landed, LimitUse, Move, Night, NoisePrior, Plan, PlannedTrial,
+        Record, RunSummary, Sizes, Totals, Trial, Window, WindowRun,
         *(kind.attempt for kind in ENGINES.values()),
     )
 }  # fmt: skip

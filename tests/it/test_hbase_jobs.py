@@ -108,6 +108,34 @@ def test_a_lookup_in_files_or_a_snapshot_reads_all_rows(place, store, hbase):
     assert record.outputs[0].summary["rows_found"] == 200
 
 
+CACHED = """
+experiment: cached
+workloads: {{name: lookup, options: {{rows: 20000, row_bytes: 1000, share: 5, order: random, at_once: 1}}}}
+media: {{disk: {{kind: directory, path: {disk}}}, other: {{kind: directory, path: {other}}}}}
+placement: {{input: disk, intermediate: disk, output: disk, cache: other}}
+store: hbase-to-hdfs
+settings: small
+hbase:
+  hbase.assay.load: bulk
+  hbase.assay.regions: 2
+  hbase.bucketcache.size: 64
+  hbase.rs.prefetchblocksonopen: true
+"""
+
+
+def test_single_gets_are_timed_and_their_blocks_are_cached_on_a_medium_of_their_own(place):
+    other = place.home / "other"
+    other.mkdir()
+    (record,) = place.verified(CACHED.format(disk=place.disk, other=other))
+    assert record.jobs[0].stages[0].tasks == 2
+    times = record.totals.gets
+    assert times.gets == 1000
+    assert 0 < times.p50_s[0] <= times.p99_s[0]
+    (landed,) = (one for one in record.landed if (one.role, one.when) == ("cache", "run"))
+    assert landed.shares == {"other": 1.0}
+    assert 10 << 20 < landed.bytes <= 65 << 20
+
+
 class LoadedTwice(HbaseTables):
     """Each file is put by a client of its own; `sizes` are the bytes of each region's files afterwards.
 

@@ -3,6 +3,7 @@
 import pytest
 
 from assay.model.errors import BadInputError
+from assay.model.installed import stack_of
 from assay.model.trial import Landed, Placement, ResourceEstimate
 from assay.plan.directing import directed
 from assay.plan.layout import OTHERS
@@ -94,6 +95,6 @@ def test_no_share_of_intermediate_data_is_wanted_where_tasks_do_not_take_turns(t
     placement = Placement.of_roles("x", shares, how)
     trial = trials_of(tmp_path, text_of())["directed"].model_copy(update={"placement": placement})
     estimate = ResourceEstimate(disk_bytes=100, memory_bytes=1, seconds=1)
-    assert _disk(trial, estimate) == {"hdd": 100, "ssd": ssd_bytes}
+    assert _disk(trial, estimate, stack_of("hdfs", "mapreduce")) == {"hdd": 100, "ssd": ssd_bytes}
     assert Landed(role="intermediate", when="run", bytes=1 << 30, shares={"hdd": 1.0}).error(placement) == error
     assert Landed(role="input", when="run", bytes=1 << 30, shares={"ssd": 1.0}).error(placement) == 1

@@ -6,6 +6,7 @@ import re
 import stat
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -210,6 +211,41 @@ def test_the_servers_log_has_directories_of_its_own():
     assert apart["dfs.datanode.data.dir"] == "[DISK]/d,[SSD]/o,[NVDIMM]/log"
 
 
+def caching(*paths, medium="ssd"):
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+    of_caches = [Directory(path=path, medium=medium, roles=("cache",)) for path in paths]
+    return properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"), *of_caches)[0]
+
+
+def test_a_server_caches_blocks_in_files_where_their_role_has_media(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=3000 << 20))
+    place, other = tmp_path / "ssd" / "cache-0", tmp_path / "ssd" / "cache-1"
+    properties = caching(place)
+    assert place.is_dir()
+    assert properties["hbase.bucketcache.ioengine"] == f"file:{place}/blocks"
+    assert properties["hbase.bucketcache.size"] == "1500"
+    assert caching(place, other)["hbase.bucketcache.ioengine"] == f"file:{place}/blocks,{other}/blocks"
+    assert caching(place, other)["hbase.bucketcache.size"] == "1500"
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1 << 42))
+    assert caching(place)["hbase.bucketcache.size"] == "8192"
+    assert not [name for name in caching(tmp_path / "n", medium="neutral") if "bucketcache" in name]
+    assert not (tmp_path / "n").exists()
+
+
+def test_of_a_cache_what_was_written_counts(tmp_path):
+    folder = tmp_path / "cache-0"
+    folder.mkdir()
+    with (folder / "blocks").open("wb") as file:
+        file.write(bytes(range(256)) * 4096)
+        file.truncate(1 << 30)
+    of_caches = [Directory(path=folder, medium="ssd", roles=("cache",))]
+    placer = HbasePlacer(Folders(), [a_directory("/d", "input", "output")], of_caches)
+    landed = placer.landed("cache", "staged", placer.own_paths["cache"])
+    assert (landed.role, landed.shares, landed.of_bytes) == ("cache", {"ssd": 1.0}, None)
+    assert 1 << 20 <= landed.bytes < 2 << 20
+
+
 @pytest.mark.parametrize(("nodes", "vcores", "regions"), [(1, 8, "8"), (1, 2, "2"), (4, 8, "32")])
 def test_a_table_has_as_many_regions_as_tasks_may_run_at_once(nodes, vcores, regions):
     _, node = properties_of(a_directory("/d", "input", "output"), a_directory("/log", "log"))
@@ -357,9 +393,9 @@ LEFT_FREE = "dfs.datanode.round-robin-volume-choosing-policy.additional-availabl
 def test_a_store_wants_room_for_whole_blocks_of_files_and_of_open_logs(properties, nodes, files_mib, log_mib):
     (files,) = STORES["hdfs"].least_rooms(properties, nodes)
     assert (files.roles, files.bytes) == ({"input", "output"}, files_mib * MIB)
-    assert [room.bytes // MIB for room in STORES["hbase"].least_rooms(properties, nodes)] == [files_mib, log_mib]
+    assert [room.bytes // MIB for room in STORES["hbase"].least_rooms(properties, nodes)] == [files_mib, log_mib, 64]
     of_both = {room.bytes for room in STORES["hbase-to-hdfs"].least_rooms(properties, nodes)}
-    assert of_both == {files_mib * MIB, log_mib * MIB}
+    assert of_both == {files_mib * MIB, log_mib * MIB, 64 * MIB}
 
 
 COUNTED = """\

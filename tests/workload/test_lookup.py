@@ -63,12 +63,13 @@ def test_the_list_is_a_local_file_while_the_job_runs():
     found = []
 
     def run(launch, progress):
-        (option,) = launch.options
+        option, at_once = launch.options
+        assert at_once == "--at-once=1"
         file = Path(option.removeprefix("--rows=file://"))
         found.append((launch.command, launch.input, file, file.read_text().count("\n")))
 
     engine.run = run
-    lookup().run(engine, Silent())
+    lookup(at_once=1).run(engine, Silent())
     ((command, read, file, lines),) = found
     assert (command, read, lines) == ("lookup", "/base/input", 30)
     assert not file.exists()
@@ -156,6 +157,9 @@ def test_another_output_fails(change, tmp_path):
         ({"order": "falling"}, "order is 'falling', and must be sorted or random"),
         ({"by": "ranges", "range": 3001, "share": 100}, "range is '3001', and must be at most the 3000 rows"),
         ({"range": 10}, "range has no effect with by: keys; leave it out"),
+        ({"by": "ranges", "share": 100, "at_once": 1}, "at_once has no effect with by: ranges; leave it out, or ask by: keys"),
+        ({"at_once": 0}, "at_once is '0', and must be a whole number from 1 on"),
+        ({"at_once": 10_001}, "at_once is '10001', and must be at most 10000"),
         ({"rows": 10**10 + 1}, "rows is '10000000001', and must be at most 10000000000"),
         ({"row_bytes": LEAST_BYTES - 1}, f"row_bytes is '{LEAST_BYTES - 1}', and must be a whole number from {LEAST_BYTES} on"),
     ],

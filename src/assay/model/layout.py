@@ -26,7 +26,8 @@ class Role(NamedTuple):
     NEUTRAL; a role that follows none has to be named. A role `beside` another shares the other's directories where both
     are on the same media. Its directories are called `folder`, or else as the role is. `passing` is a pattern of the
     paths of files that are gone before the jobs have ended: these count when they are closed, and all else counts where
-    it lies at the end. A service whose files pass in the directories of another's role declares the role again.
+    it lies at the end. A service whose files pass in the directories of another's role declares the role again. Of a
+    role that is `sized` the service says how much lies there, however much data a trial has.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Role(NamedTuple):
     beside: str = ""
     folder: str = ""
     passing: str = ""
+    sized: bool = False
 
 
 def role_order(role: str) -> int:

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from assay.model.base import Frozen
 from assay.model.dataset import GraphFacts
 from assay.model.doubt import CheckResult, Doubt, Outcome, overall
 from assay.model.fact import Fact, whole_number
 from assay.model.fault import FaultReport
+from assay.model.gets import GROUP, GetTimes, get_times
 from assay.model.limits import LimitUse
 from assay.model.quantity import ClockTimeS, KnownClockTimeS, MomentMs
 from assay.model.scale import ScaleReport
@@ -283,6 +284,8 @@ class Totals(Frozen):
     """The jobs' averages added up, phase by phase."""
     counters: Counters
     """The jobs' counters added up."""
+    gets: Annotated[GetTimes | None, Field(exclude_if=lambda times: times is None)] = None
+    """How long single gets of rows took, of all jobs together; left out where none was timed."""
 
 
 class StoredOutput(Frozen):
@@ -504,8 +507,11 @@ def _submitted_s(jobs: Iterable[JobRecord]) -> float:
     return sum(_stretches_s((job.submitted_ms, job.finished_ms) for job in jobs))
 
 
-def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> Totals:
-    """Add up a trial's jobs: elapsed times, phase averages (job by job) and counters."""
+def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...], times_slower: int = 1) -> Totals:
+    """Add up a trial's jobs: elapsed times, phase averages (job by job) and counters.
+
+    Counters are in the time of the cluster that ran, which was so many times slower than the jobs' times say.
+    """
     phases: dict[str, float] = {}
     counters: dict[str, dict[str, int]] = {}
     for job in jobs:
@@ -521,4 +527,5 @@ def totals(jobs: tuple[JobRecord, ...], staging_jobs: tuple[JobRecord, ...]) -> 
         staging_submitted_s=_submitted_s(staging_jobs),
         phases=phases,
         counters=counters,
+        gets=get_times(counters.get(GROUP, {}), times_slower),
     )

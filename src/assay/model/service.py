@@ -350,6 +350,8 @@ class Service(NamedTuple):
     """Settings profiles for it, by their names, which experiments may use beside Assay's own."""
     bounds: Mapping[str, ValueBounds] = {}
     """What its properties may be set to, where not to anything."""
+    of_roles: Mapping[str, str] = {}
+    """Properties that mean nothing where no placement names a role, and the role: they are refused there."""
     least_sizes: Mapping[str, LeastSize] = {}
     """What its daemons take for some of them, as Assay configures them."""
     unverifiable: Mapping[str, Unverifiable] = {}

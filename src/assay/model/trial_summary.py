@@ -159,6 +159,8 @@ class TrialSummary:
     """The whole trial without the time of the workload's own jobs."""
     phases: Phases | None = None
     """Average seconds per task in each phase, added up over the jobs."""
+    gets: Mapping[str, int] = field(default_factory=dict)
+    """How many single gets took how long, by the names of counters (`assay.model.gets`)."""
     jobs: tuple[JobTime, ...] = ()
     jobs_overlap: bool = False
     """Whether jobs ran at once, so that their times don't add up."""

@@ -10,11 +10,11 @@ Sources: Hadoop 3.4's own checks, in the classes named below, and `Integer.parse
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 from assay.host.yaml_file import Place
@@ -141,10 +141,12 @@ def check_properties(source: ExperimentSource, vocabulary: Vocabulary) -> list[D
     least_sizes = _least_sizes([entry.hadoops_name for entry in given]) if own_cluster else {}
     by_form = re.compile("|".join(form for service in SERVICES.values() for form in service.open_names))
     running = _running(source.experiment)
+    placed = {role for placement in source.experiment.placement for role in placement.roles}
     refused = Mistakes()
     for entry in [*_arguments(source.experiment), *given]:
         verified = next((name for name in entry.workloads if name not in vocabulary.any_output), "")
-        mistakes = _mistakes(entry, verified, least_sizes.get(entry.hadoops_name), own_cluster=own_cluster)
+        least = least_sizes.get(entry.hadoops_name)
+        mistakes = chain(_unplaced(entry, placed), _mistakes(entry, verified, least, own_cluster=own_cluster))
         mistake = next(mistakes, _misread(entry, known))
         if mistake is not None:
             refused.sentences.append(str(source.error_at(entry.keys, mistake)))
@@ -230,6 +232,17 @@ def _mistakes(entry: Property, verified: str, least: LeastSize | None, *, own_cl
     new = renamed().get(name) or renamed().get(hadoops_name)
     if new is not None and "options" not in entry.keys:  # in arguments, old names of old command lines work as ever
         yield f"{name} is deprecated; it is called {' and '.join(new.split(','))} now"
+
+
+def _unplaced(entry: Property, placed: Collection[str]) -> Iterator[str]:
+    """Say that a property is of a role that is on no medium."""
+    for service in SERVICES.values():
+        role = service.of_roles.get(entry.hadoops_name, "")
+        if role and role not in placed:
+            yield (
+                f"{entry.name} means nothing without media of the role {role}; name some in a `placement`, such as "
+                f"{role}: ssd, or leave the property out"
+            )
 
 
 def _misplaced(entry: Property) -> Iterator[str]:

@@ -90,7 +90,7 @@ def in_model_time(record: Record) -> Record:
             "steps": tuple(map(clock.row, record.steps)),
             "jobs": jobs,
             "staging_jobs": staging,
-            "totals": record.totals and totals(jobs, staging),
+            "totals": record.totals and totals(jobs, staging, clock.dilation),
             "devices": tuple(
                 drive.model_copy(
                     update={"reports": {part: _device(report, clock) for part, report in drive.reports.items()}}

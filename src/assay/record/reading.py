@@ -94,7 +94,8 @@ def _checked(kind: type[ModelT], content: dict[str, Any]) -> ModelT:
 
 def _agreeing(record: Record) -> Record:
     """A record whose parts agree (one of which a figure was changed does not), by known rules. Raises Unreadable."""
-    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs):
+    slower = record.times_slower if record.scale is not None and record.scale.clock == "model" else 1
+    if record.totals is not None and record.totals != totals(record.jobs, record.staging_jobs, slower):
         raise Unreadable("its totals are not those of its jobs: it was altered after it was written")
     rules = record.scale.rules if record.scale is not None else None
     if rules is not None and rules > RULES_VERSION:

@@ -86,7 +86,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
         with set_up(trial) as setup:
             spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
             estimates_by_key[key], stacks[key] = _estimate(trial, setup, progress), setup.kinds.stack
-            if lack := _lack(trial, estimates_by_key[key], spaces):
+            if lack := _lack(trial, estimates_by_key[key], spaces, stacks[key]):
                 cure = f"free some space, name a place on another disk, or take {_smaller(trial)}"
                 raise BadInputError(f"{lack}; {cure}", "media")
             if lack := _lack_for_any(trial, setup.kinds, spaces):
@@ -94,7 +94,7 @@ def check_needs(plan: Plan, set_up: SetUp, progress: Progress, expected: Expecte
             _check_held(trial, setup)
         several = (trial.cluster.nodes or 1) > 1
         free |= {name: (several and space.shared_free_bytes) or space.free_bytes for name, space in spaces.items()}
-        for name, needed_bytes in _disk(trial, estimates_by_key[key]).items():
+        for name, needed_bytes in _disk(trial, estimates_by_key[key], stacks[key]).items():
             disk[name] = max(disk.get(name, 0), needed_bytes)
     estimates = {trial.id: estimates_by_key[_key(trial)] for trial in plan.trials}
     for trial in plan.trials:
@@ -233,13 +233,16 @@ def _slow_drives(trial: Trial, kinds: TrialKinds) -> float:
     return QUICK_DRIVES_FACTOR + (slowdown - 1) / 2
 
 
-def _disk(trial: Trial, estimate: ResourceEstimate) -> dict[str, int]:
+def _disk(trial: Trial, estimate: ResourceEstimate, stack: Stack) -> dict[str, int]:
     """Bytes on each medium: its largest share of any role, of all the trial's bytes (no role is known alone).
 
-    What Hadoop or jobs put into local directories is nobody's to foretell, and a small medium may get full.
+    What Hadoop or jobs put into local directories is nobody's to foretell, and a small medium may get full. What has a
+    size of its own is known by its store (`StoreKind.least_rooms`).
     """
-    placement = trial.placement
-    shares = [fractions for role, fractions in placement.roles.items() if placement.divides(role)]
+    placement, sized = trial.placement, {role.name for role in stack.roles if role.sized}
+    shares = [
+        fractions for role, fractions in placement.roles.items() if placement.divides(role) and role not in sized
+    ]
     largest = {name: max((fractions.get(name, 0.0) for fractions in shares), default=0.0) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
 
@@ -248,7 +251,7 @@ def lack_of_room(trial: Trial, setup: TrialSetup) -> str | None:
     """Why a trial can't begin now: something has filled its media since the plan was checked; None where it can."""
     estimate = _estimate(trial, setup, Silent())
     spaces = {medium.spec.name: medium.space() for medium in setup.platform.media()}
-    return _lack(trial, estimate, spaces) or _lack_for_any(trial, setup.kinds, spaces)
+    return _lack(trial, estimate, spaces, setup.kinds.stack) or _lack_for_any(trial, setup.kinds, spaces)
 
 
 def _lack_for_any(trial: Trial, kinds: TrialKinds, spaces: Mapping[str, Space]) -> str | None:
@@ -264,9 +267,9 @@ def _lack_for_any(trial: Trial, kinds: TrialKinds, spaces: Mapping[str, Space]) 
     return None
 
 
-def _lack(trial: Trial, estimate: ResourceEstimate, spaces: Mapping[str, Space]) -> str | None:
+def _lack(trial: Trial, estimate: ResourceEstimate, spaces: Mapping[str, Space], stack: Stack) -> str | None:
     """Which medium has less free than is wanted there, or which media on one disk don't fit there together."""
-    disk, nodes = _disk(trial, estimate), trial.cluster.nodes or 1
+    disk, nodes = _disk(trial, estimate, stack), trial.cluster.nodes or 1
     for name, needed_bytes in disk.items():  # each node has a drive of that name, with its share
         if needed_bytes // nodes > (free := spaces[name].free_bytes):
             return f"medium {name!r} has {bytes_text(free)} free, and about {bytes_text(needed_bytes)} are needed"

@@ -6,6 +6,7 @@ What a plug-in's judgements need besides is in the summary's `figures`, by the f
 from typing import Any
 
 from assay.model.doubt import Outcome
+from assay.model.gets import GROUP
 from assay.model.record import Record
 from assay.model.registry import PROBES, SUMMARY_FIGURES
 from assay.model.trial import Plan
@@ -75,6 +76,7 @@ def _times(record: Record) -> dict[str, Any]:
         "durable_s": record.durable_s,
         "outside_jobs_s": record.outside_jobs_s,
         "phases": totals.phases if totals else None,
+        "gets": totals.counters.get(GROUP, {}) if totals else {},
         "jobs": tuple(JobTime(job.name, job.elapsed_s, job.active_s) for job in jobs),
         "jobs_overlap": record.jobs_overlap,
         "jobs_span_s": None if span_ms is None else span_ms / 1000,

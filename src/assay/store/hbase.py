@@ -1,5 +1,6 @@
 """HBase as a store: tables of lines on HDFS. The bytes that landed are those of block files, as for HDFS."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Literal
@@ -14,7 +15,18 @@ from assay.model.store import TABLES, LeastRoom, Placer, StoreKind
 from assay.model.trial import Landed
 from assay.store.divided import add_divided
 from assay.store.hbase_found import HbaseOptions
-from assay.store.hbase_service import ARCHIVE_FOLDER, HBASE, LOG, LOGS_FOLDER, OF_OUTPUT, TABLES_FOLDER
+from assay.store.hbase_service import (
+    ARCHIVE_FOLDER,
+    CACHE,
+    CACHE_MB,
+    HBASE,
+    LEAST_CACHE_MB,
+    LOG,
+    LOGS_FOLDER,
+    OF_OUTPUT,
+    TABLES_FOLDER,
+    caches,
+)
 from assay.store.hbase_tables import APART, COLUMNS, LOAD, POLICY, PUTS, SYNC, HbaseTables
 from assay.store.hdfs import (
     HDFS,
@@ -36,6 +48,8 @@ _LOG_BLOCK = "hbase.regionserver.hlog.blocksize"
 """The property of a log's blocks, which are twice as large as those of other files by default (`WALUtil`)."""
 _FURTHER_LOGS = 2
 """Open logs beside one of each region server: HMaster's own, and that of `hbase:meta`."""
+_SECTOR = 512
+"""The unit in which the kernel says what a file has on its drive, in bytes."""
 _CELL_BYTES = 37
 """What a cell has beside its line: a key of 14 bytes, lengths, family, column, time and type (`KeyValue`)."""
 _CELLS_MOST = 4.0
@@ -45,9 +59,11 @@ _CELLS_MOST = 4.0
 class HbasePlacer(Placer):
     """See `model.store.Placer`; each table is a folder of HDFS."""
 
-    def __init__(self, files: WebHdfs, directories: Sequence[Directory]) -> None:
-        self._files, self._of_files = files, HdfsPlacer(files, directories)
-        self.own_paths = {LOG: LOGS_FOLDER}
+    def __init__(
+        self, files: WebHdfs, directories: Sequence[Directory], of_caches: Sequence[Directory] = ()
+    ) -> None:
+        self._files, self._of_files, self._caches = files, HdfsPlacer(files, directories), of_caches
+        self.own_paths = {LOG: LOGS_FOLDER, **({CACHE: f"/{CACHE}"} if of_caches else {})}
         self.output_properties = {POLICY: OF_OUTPUT} if is_apart(directories) else {}
 
     def prepare(self, base: str, input_path: str) -> None:
@@ -60,6 +76,8 @@ class HbasePlacer(Placer):
         What a compaction has replaced counts, too: it lies there for minutes, beside the new files at first and then
         in the archive, and when it moves does not matter.
         """
+        if role == CACHE:
+            return self._cached(when)
         if role in self.own_paths:
             return self._of_files.landed(role, when, path)
         name = table_path(path).strip("/").replace("/", ".")
@@ -69,6 +87,15 @@ class HbasePlacer(Placer):
             for table in tables:
                 blocks |= self._files.blocks(f"{folder}/{table}")
         return self._of_files.landed_blocks(role, when, blocks)
+
+    def _cached(self, when: Literal["staged", "run"]) -> Landed:
+        """Bytes of the caches' files, without the holes of what was never written: their length is the caches' size."""
+        sizes: Counter[str] = Counter()
+        for directory in self._caches:
+            sizes[directory.medium] += sum(_SECTOR * file.stat().st_blocks for file in directory.path.iterdir())
+        total = sizes.total()
+        shares = {medium: size / total for medium, size in sizes.items() if size}
+        return Landed(role=CACHE, when=when, bytes=total, shares=shares)
 
     def redundancy(self, lost: Sequence[Directory]) -> Redundancy:
         return self._of_files.redundancy(lost)
@@ -92,7 +119,7 @@ def space_factor(properties: Mapping[str, str], line_bytes: float | None) -> flo
 
 
 def least_rooms(properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom]:
-    """Return those of files, and room for whole blocks of the logs that servers have open from the beginning."""
+    """Return those of files, room for whole blocks of the logs that are open from the beginning, and that of caches."""
     block = size_property(properties, _LOG_BLOCK, 2 * block_bytes(properties))
     logs = ceil((nodes + _FURTHER_LOGS) * HDFS.promise(properties, nodes).copies / nodes)
     free = left_free_bytes(properties)
@@ -100,11 +127,16 @@ def least_rooms(properties: Mapping[str, str], nodes: int) -> Sequence[LeastRoom
         f"{logs} logs are open there at once, and DataNodes keep room for a whole block of each ({_LOG_BLOCK}, "
         f"{bytes_text(block)}) beside {bytes_text(free)} that stay free"
     )
-    return (*HDFS.least_rooms(properties, nodes), LeastRoom(frozenset({LOG}), free + logs * block, why))
+    # Without a size, a cache takes half of what is free.
+    cache_mb = int(properties.get(CACHE_MB, 2 * LEAST_CACHE_MB))
+    of_caches = LeastRoom(frozenset({CACHE}), cache_mb << 20, f"region servers keep blocks there ({CACHE_MB})")
+    of_logs = LeastRoom(frozenset({LOG}), free + logs * block, why)
+    return (*HDFS.least_rooms(properties, nodes), of_logs, of_caches)
 
 
 def _placer(cluster: RunningCluster, layout: Layout) -> HbasePlacer:
-    return HbasePlacer(cluster.client(HDFS_SERVICE.name, WebHdfs), directories_of(layout, LOG))
+    files = cluster.client(HDFS_SERVICE.name, WebHdfs)
+    return HbasePlacer(files, directories_of(layout, LOG), caches(layout))
 
 
 KIND = StoreKind(

@@ -4,10 +4,12 @@ HBase's files lie in HDFS: tables with the data of the roles `input` and `output
 the role `log`. All listen where Assay says, and on no other port.
 """
 
+import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from assay.model.cluster import EmbeddedSpec
-from assay.model.layout import OUTPUT, Role
+from assay.model.layout import NEUTRAL, OUTPUT, Directory, Layout, Role
 from assay.model.registry import SERVICES
 from assay.model.running_cluster import RunningCluster, with_classpath
 from assay.model.service import (
@@ -38,6 +40,12 @@ from assay.store.hbase_tables import (
 from assay.store.hdfs import HDFS_SERVICE, data_dirs
 
 LOG = "log"
+CACHE = "cache"
+CACHE_MB = "hbase.bucketcache.size"
+"""The property with the size of a region server's block cache outside its heap."""
+LEAST_CACHE_MB, MOST_CACHE_MB = 32, 8192
+"""With less there is no bucket for each of the sizes of blocks (`BucketAllocator`). A server keeps some 300 bytes of its
+heap for each block, so that of a larger one the index alone would fill what the heap has to spare."""
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
 ARCHIVE_FOLDER = f"{ROOT}/archive/data/default"
@@ -133,8 +141,32 @@ REGIONSERVER = DaemonKind(
 )  # fmt: skip
 
 
+def caches(layout: Layout) -> tuple[Directory, ...]:
+    """The directories of block caches; none where a placement does not name their role."""
+    return tuple(directory for directory in layout.of(CACHE) if directory.medium != NEUTRAL)
+
+
+def _cache(layout: Layout) -> Mapping[str, str]:
+    """A cache in a file of each directory, which is made: they are of one size, and take half of what is free.
+
+    Blocks of files are read from it into buffers which a server has anyway, so that it needs no more memory outside its
+    heap (`FileIOEngine`). What it had before it started is dropped.
+    """
+    places = caches(layout)
+    if not places:
+        return {}
+    for place in places:
+        place.path.mkdir(parents=True, exist_ok=True)
+    on_medium = Counter(place.medium for place in places)
+    room_bytes = min(shutil.disk_usage(place.path).free // on_medium[place.medium] for place in places) * len(places)
+    return {
+        "hbase.bucketcache.ioengine": f"file:{','.join(str(place.path / 'blocks') for place in places)}",
+        CACHE_MB: str(min(MOST_CACHE_MB, room_bytes // 2 >> 20)),
+    }
+
+
 def _properties(node: NodeContext) -> Mapping[str, str]:
-    """Addresses, folders of HDFS, and how many servers the master waits for.
+    """Addresses, folders of HDFS, the cache, and how many servers the master waits for.
 
     The ports of HBase's web interfaces are off: they take time to start, and HBase would open them to all networks.
     """
@@ -143,6 +175,7 @@ def _properties(node: NodeContext) -> Mapping[str, str]:
     servers = str(max(1, len(node.spec.workers)))
     namenode = f"hdfs://{node.addresses['dfs.namenode.rpc-address']}"
     return {
+        **_cache(node.layout),
         "dfs.datanode.data.dir": data_dirs(node.layout, {LOG: _LOG_TYPE}),
         "hbase.cluster.distributed": "true",
         "hbase.rootdir": f"{namenode}{ROOT}",
@@ -208,7 +241,10 @@ HBASE = Service(
     client=_client,
     discovery=Discovery(hbase_found.properties, hbase_found.check, hbase_found.DEFAULTS),
     daemons=(HMASTER, REGIONSERVER),
-    roles=(Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),),
+    roles=(
+        Role(LOG, "the write-ahead logs of region servers", follows=OUTPUT),
+        Role(CACHE, "files with the block caches of region servers (none unless this is named)", NEUTRAL, sized=True),
+    ),
     check=_check,
     properties=_properties,
     # Clients that submit a job by hand need not have these classes.
@@ -230,7 +266,11 @@ HBASE = Service(
     # As measured: HMaster and one region server after a job; their logs and the master's own tables.
     costs=Costs(cluster_mb=800, worker_mb=500, disk_mb=100, cluster_s=20.0, worker_s=3.0),
     profiles={"hbase-tuned": _TUNED},
-    bounds={REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1)},
+    bounds={
+        REGIONS: ValueBounds(1, 1 << 16), _SESSION.name: ValueBounds(1),
+        CACHE_MB: ValueBounds(LEAST_CACHE_MB, MOST_CACHE_MB),
+    },
+    of_roles={CACHE_MB: CACHE},
     first_words=frozenset({SCHEME}),
     properties_key=SCHEME,
     open_names=(r"hbase\..+",),
@@ -243,12 +283,14 @@ HBASE = Service(
         {
             "hbase.rootdir", "hbase.wal.dir", "hbase.wal.storage.policy", "hbase.tmp.dir", "hbase.cluster.distributed",
             "hbase.zookeeper.quorum", "hbase.zookeeper.property.clientPort", POLICY,
-            USED,
+            USED, "hbase.bucketcache.ioengine", "hbase.bucketcache.persistent.path",
             # A log has as many copies as files (`dfs.replication`), which rooms and promises are told by.
             "hbase.regionserver.hlog.enabled", "hbase.regionserver.hlog.replication",
         }
     ),
-    read_by_daemons=("hbase.master.", "hbase.regionserver.", "hbase.hstore.", "hbase.hregion.", "hbase.wal."),
+    read_by_daemons=(
+        "hbase.master.", "hbase.regionserver.", "hbase.hstore.", "hbase.hregion.", "hbase.wal.", "hbase.bucketcache.",
+    ),
     variables=("HBASE_",),
 )  # fmt: skip
 SERVICES.add(HBASE.name, HBASE, place=7)

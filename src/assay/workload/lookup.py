@@ -28,6 +28,8 @@ _MAKE_BYTES_S = 100e6
 _COPIES = 1.1
 # What the rows are drawn for, in the seed of a generator; `assay.input.rows` has 0 and 1.
 _ASKED = 2
+# What a server answers by one call is held at once.
+_MOST_AT_ONCE = 10_000
 # Bytes held for each row by the draw, and for each asked row by the verification.
 _DRAWN_BYTES, _ASKED_BYTES = 8, 40
 
@@ -54,6 +56,7 @@ class Lookup(BaseWorkload):
         "by": Option(KEYS, "`keys`: single rows, drawn without replacement; `ranges`: rows that follow each other"),
         "range": Option("1000", "with `by: ranges`, the rows of a range"),
         "order": Option(SORTED, "in which order rows or ranges are asked for: `sorted`, or `random`"),
+        "at_once": Option("500", "with `by: keys`, the rows of a table got by one call; with 1 each get is timed"),
         "seed": Option("1", "seed of the rows and of the draw"),
     }
 
@@ -68,6 +71,11 @@ class Lookup(BaseWorkload):
         self._by, self._order = self._choice("by", KEYS, RANGES), self._choice("order", SORTED, RANDOM)
         if self._by == KEYS and "range" in self.spec.options:
             raise self.error("range has no effect with by: keys; leave it out, or ask by: ranges")
+        if self._by == RANGES and "at_once" in self.spec.options:
+            raise self.error("at_once has no effect with by: ranges; leave it out, or ask by: keys")
+        self._at_once = self.options.count("at_once")
+        if self._at_once > _MOST_AT_ONCE:
+            raise self.options.refusal("at_once", f"at most {_MOST_AT_ONCE}")
         self._length = self.options.count("range") if self._by == RANGES else 1
         if self._length > rows:
             raise self.options.refusal("range", f"at most the {rows} rows")
@@ -106,7 +114,7 @@ class Lookup(BaseWorkload):
             self.write_asked(asked)
             launch = Launch(
                 command=self.variant.command, input=self.input_path, output=self.output_path,
-                options=(f"--rows=file://{asked}",), properties=self.spec.hadoop,
+                options=(f"--rows=file://{asked}", f"--at-once={self._at_once}"), properties=self.spec.hadoop,
             )  # fmt: skip
             return engine.run(launch, progress)
 

@@ -15,6 +15,9 @@ public final class InputRows {
   /** The path of the list; a job reads all lines if it is not set. */
   public static final String PROPERTY = "assay.input.rows";
 
+  /** How many single lines a format asks its store for at once; as it likes if it is not set. */
+  public static final String AT_ONCE = "assay.input.rows.at-once";
+
   private InputRows() {}
 
   /** Says that a job reads the lines of this list. */

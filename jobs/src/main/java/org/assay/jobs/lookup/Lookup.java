@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.assay.jobs.driver.Arguments;
+import org.assay.jobs.driver.InputRows;
 import org.assay.jobs.driver.JobFailedException;
 import org.assay.jobs.driver.JobSequence;
 import org.assay.jobs.driver.RunReport;
@@ -20,6 +21,8 @@ import org.assay.jobs.graph.MalformedLineException;
 /** The command {@code lookup}. See {@link LookupJob}. */
 public final class Lookup extends Workload {
   private static final String ROWS = "rows";
+  private static final String AT_ONCE = "at-once";
+  private static final int USUALLY_AT_ONCE = 500;
 
   private Path given;
 
@@ -40,7 +43,8 @@ public final class Lookup extends Workload {
 
   @Override
   public String optionsUsage() {
-    return "    --rows FILE            the rows' numbers, one or a range per line (required)\n";
+    return "    --rows FILE            the rows' numbers, one or a range per line (required)\n"
+        + "    --at-once N            get N single rows of a table by one call (500)\n";
   }
 
   @Override
@@ -50,7 +54,7 @@ public final class Lookup extends Workload {
 
   @Override
   protected Set<String> valuedOptions() {
-    return Set.of(ROWS);
+    return Set.of(ROWS, AT_ONCE);
   }
 
   @Override
@@ -60,6 +64,8 @@ public final class Lookup extends Workload {
       throw new UsageException("option --rows is missing; give a file with a row per line");
     }
     given = new Path(rows);
+    long atOnce = arguments.number(AT_ONCE, USUALLY_AT_ONCE, 1);
+    conf.setInt(InputRows.AT_ONCE, (int) Math.min(atOnce, Integer.MAX_VALUE));
   }
 
   @Override
