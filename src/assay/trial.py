@@ -142,9 +142,8 @@ def _live(setup: TrialSetup, parts: TrialParts, progress: Progress) -> None:
             for device in devices:  # nothing is measured any more, and outputs lie on the slowest drives too
                 device.release()
             with step("verify"):
-                written_bytes = running.store.size_bytes(workload.output_path)
                 parts.verified = Verified(
-                    (StoredOutput(path=workload.output_path, bytes=written_bytes, summary=report.result),),
+                    (_output(running.store, workload.output_path, report.result),),
                     (
                         *_all_kept(losses),
                         *_all_read(running.store, workload.read_path, parts.remembered.read_records),
@@ -201,6 +200,10 @@ def _started(platform: Platform, layout: Layout, parts: TrialParts, progress: Pr
             with parts.step("stop cluster", progress):
                 scope.close()
             parts.limits = running.limit_use()
+
+
+def _output(store: Store, path: str, summary: Mapping[str, int | float]) -> StoredOutput:
+    return StoredOutput(path=path, bytes=store.size_bytes(path), summary=summary)
 
 
 _FULL_BYTES = 5 << 28

@@ -114,8 +114,7 @@ CACHED = "placement: [{name: cached, input: disk, intermediate: disk, output: di
     ("more", "words"),
     [
         (CACHED + "hbase: {hbase.bucketcache.size: [512, 1024]}\n", None),
-        ("hbase: {hbase.bucketcache.size: 512}\n", "line 10: hbase.bucketcache.size means nothing without media of the role "
-         "cache; name some in a `placement`, such as cache: ssd, or leave the property out"),
+        ("hbase: {hbase.bucketcache.size: 512}\n", "line 10: hbase.bucketcache.size means nothing without media of the role cache; name some in a `placement`"),
         (CACHED + "hbase: {hbase.bucketcache.size: 31}\n", "line 11: .* and must be a whole number from 32 to 8192"),
         (CACHED + "hbase: {hbase.bucketcache.ioengine: offheap}\n", "line 11: .*ioengine can't be set on an embedded"),
     ],

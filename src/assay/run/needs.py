@@ -240,9 +240,7 @@ def _disk(trial: Trial, estimate: ResourceEstimate, stack: Stack) -> dict[str, i
     size of its own is known by its store (`StoreKind.least_rooms`).
     """
     placement, sized = trial.placement, {role.name for role in stack.roles if role.sized}
-    shares = [
-        fractions for role, fractions in placement.roles.items() if placement.divides(role) and role not in sized
-    ]
+    shares = [fractions for role, fractions in placement.roles.items() if placement.divides(role) and role not in sized]
     largest = {name: max((fractions.get(name, 0.0) for fractions in shares), default=0.0) for name in placement.media}
     return {name: int(share * estimate.disk_bytes) for name, share in largest.items()}
 

@@ -59,9 +59,7 @@ _CELLS_MOST = 4.0
 class HbasePlacer(Placer):
     """See `model.store.Placer`; each table is a folder of HDFS."""
 
-    def __init__(
-        self, files: WebHdfs, directories: Sequence[Directory], of_caches: Sequence[Directory] = ()
-    ) -> None:
+    def __init__(self, files: WebHdfs, directories: Sequence[Directory], of_caches: Sequence[Directory] = ()) -> None:
         self._files, self._of_files, self._caches = files, HdfsPlacer(files, directories), of_caches
         self.own_paths = {LOG: LOGS_FOLDER, **({CACHE: f"/{CACHE}"} if of_caches else {})}
         self.output_properties = {POLICY: OF_OUTPUT} if is_apart(directories) else {}

@@ -44,8 +44,8 @@ CACHE = "cache"
 CACHE_MB = "hbase.bucketcache.size"
 """The property with the size of a region server's block cache outside its heap."""
 LEAST_CACHE_MB, MOST_CACHE_MB = 32, 8192
-"""With less there is no bucket for each of the sizes of blocks (`BucketAllocator`). A server keeps some 300 bytes of its
-heap for each block, so that of a larger one the index alone would fill what the heap has to spare."""
+"""With less there is no bucket for each of the sizes of blocks (`BucketAllocator`). A server keeps some 300 bytes of
+its heap for each block, so that of a larger one the index alone would fill what the heap has to spare."""
 ROOT = "/hbase"
 TABLES_FOLDER = f"{ROOT}/data/default"
 ARCHIVE_FOLDER = f"{ROOT}/archive/data/default"
