@@ -98,7 +98,9 @@ fn command(word: &str, rest: &str) -> Result<Command, String> {
         "reset" => Ok(Command::Reset),
         "settle" => Ok(Command::Settle),
         "release" => Ok(Command::Release),
-        _ => Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, release, trace or stop")),
+        _ => {
+            Err(format!("'{word}' is not a command: write begin, pace, report, reset, settle, release, trace or stop"))
+        }
     }
 }
 

@@ -230,7 +230,9 @@ impl Looks {
     fn note(&self, look: Look, counted: u64) {
         let busy = look.unseen_busy.unwrap_or(if counted > 0 { look.time } else { 0 });
         self.busy.fetch_add(busy, Relaxed);
-        self.outside.fetch_add(look.time * look.under_way.saturating_sub(counted), Relaxed);
+        // Where requests of a time without a look were, the one at its end does not tell.
+        let outside = if look.unseen_busy.is_some() { 0 } else { look.under_way.saturating_sub(counted) };
+        self.outside.fetch_add(look.time * outside, Relaxed);
     }
 
     fn seen(&self, took_s: f64) -> Seen {
@@ -285,6 +287,8 @@ mod tests {
         looks.note(Look::new(100_000_000, 900_000_000, 1, 1), 1);
         looks.note(Look::new(3_000_000, 9_000_000, 0, 0), 0);
         assert_eq!(looks.seen(0.5).busy_s, 0.5);
+        looks.note(Look::new(500_000_000, 500_000_000, 1, 0), 0);
+        assert_eq!(looks.seen(1.0), Seen { busy_s: 1.0, request_s: 1.0 }, "where the request was then nobody has seen");
     }
 
     #[test]
