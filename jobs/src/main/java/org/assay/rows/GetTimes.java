@@ -17,7 +17,9 @@ final class GetTimes {
 
   /** The longest time of each bucket, in whole microseconds. */
   private static final long[] MOST_US =
-      LongStream.rangeClosed(10, 80).map(tenths -> Math.round(Math.pow(10, tenths / 10.0))).toArray();
+      LongStream.rangeClosed(10, 80)
+          .map(tenths -> Math.round(Math.pow(10, tenths / 10.0)))
+          .toArray();
 
   private GetTimes() {}
 

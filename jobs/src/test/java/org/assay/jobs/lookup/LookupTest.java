@@ -46,7 +46,14 @@ class LookupTest {
   private int run(int reducers, String... asked) throws Exception {
     String list = local.write("asked", asked);
     String[] args = {
-      "lookup", input, local.path("out"), "--rows", list, "--at-once", "1", "--report",
+      "lookup",
+      input,
+      local.path("out"),
+      "--rows",
+      list,
+      "--at-once",
+      "1",
+      "--report",
       local.path("report.json")
     };
     return local.run(reducers, args);
