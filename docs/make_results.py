@@ -27,6 +27,7 @@ from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.directed_night import report as night_report
 from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
+from benchmarks.lookups import report as lookups_report
 from benchmarks.streams_on_one_disk import report as streams_report
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
@@ -238,12 +239,24 @@ def _read_bytes(trials: Iterable[TrialSummary], engine: str, placement: str) -> 
     )
 
 
-def suitability() -> str:
-    """Which of the workloads suits which store, and whether what a job moves tells that."""
-    lines = printed("stores", *REPORT)
-    first = lines.index("Which job suits which store:")
+def _section(name: str, title: str) -> str:
+    """A section of a kept run's report as it is printed; that its experiment was not run where none is kept."""
+    if not is_kept(name):
+        return not_run_yet(name)
+    lines = printed(name, *REPORT)
+    first = lines.index(f"{title}:")
     rest = itertools.takewhile(lambda line: line.startswith(" "), lines[first + 1 :])
-    return _answer("stores", [lines[first], *rest])
+    return _answer(name, [lines[first], *rest])
+
+
+def lookups() -> str:
+    """How small the part of the rows must be that a job reads, before gets beat a scan."""
+
+    def told(folder: RunFolder) -> str:
+        run = read_run(folder, details=False)
+        return lookups_report(run.plan, run.trials)
+
+    return _of_kept("lookups", told)
 
 
 def quickstart_answer() -> str:
@@ -562,7 +575,9 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "streams on one disk": streams_on_one_disk,
     "directed night": lambda: directed_night("directed-night"),
     "directed night at an eighth": lambda: directed_night("directed-night-at-an-eighth"),
-    "suitability of stores": suitability,
+    "suitability of stores": partial(_section, "stores", "Which job suits which store"),
+    "lookups": lookups,
+    "gets": partial(_section, "gets", "How long single gets took"),
     "stores": stores,
     "quickstart by memory": by_memory,
     "scale model against K = 1": against_k1,
