@@ -43,7 +43,8 @@ def test_streams_of_all_maps_are_merged_and_reducers_write_nothing(place):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "workload", ["{name: word-count, options: {size: 8MB, files: 4}}", "{name: sort-lines, options: {size: 8MB, files: 4}}"]
+    "workload",
+    ["{name: word-count, options: {size: 8MB, files: 4}}", "{name: sort-lines, options: {size: 8MB, files: 4}}"],
 )
 def test_combined_and_compressed_outputs_are_merged_too(place, workload):
     records = by_engine(place, workload, ", mapreduce.map.output.compress: true")
