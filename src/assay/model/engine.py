@@ -84,12 +84,16 @@ class JobReference(Frozen):
 
 
 class LaunchReport(Frozen):
-    """What a launch left: its jobs in order, its own result, the settings it ran with, and files it wrote locally."""
+    """What a launch left: its jobs in order, its own result, the settings it ran with, and files it wrote locally.
+
+    `counts` says whether it counts records, so that its result can be judged; its output is judged in any case.
+    """
 
     jobs: tuple[JobReference, ...]
     result: Mapping[str, int | float]
     settings: Mapping[str, str] = {}
     texts: Mapping[str, str] = {}
+    counts: bool = True
 
 
 Counted = Literal[

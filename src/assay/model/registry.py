@@ -4,6 +4,7 @@ Plug-ins import this file while they are found: it imports nothing that takes lo
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.fact import Fact
@@ -52,6 +53,8 @@ SERVICES: "Registry[Service]" = Registry(
 )  # fmt: skip
 STORES: "Registry[StoreKind]" = Registry("store", "assay.store", parts=("open", "services", "placer_on"))
 ENGINES: "Registry[EngineKind]" = Registry("engine", "assay.engine", parts=("open", "services"))
+ENGINE_FILES: "Registry[Callable[[Path], str]]" = Registry("form of engine files", "assay.engine")
+"""Each registers the engine that a file describes, and gives its name; it raises BadInputError for what is none."""
 COMMANDS: Registry[Command] = Registry("command", parts=("command.get_short_help_str",))
 SECTIONS: "Registry[Callable[[RunView], SectionView | None]]" = Registry("section", "assay.report", parts=("__call__",))
 """Each gives its section of a run's report, None where it has nothing to say of that run."""

@@ -180,7 +180,7 @@ def _absolute(value: Path) -> Path:
     return value
 
 
-Engine = Annotated[str, Supported(lambda: list(ENGINES), "engine may be {words}")]
+Engine = Annotated[str, Supported(lambda: list(ENGINES), "engine may be {words}, or the file of an engine of your own")]
 # A Hadoop property's levels: a single one is no factor.
 Levels = Many[Text]
 
@@ -414,7 +414,8 @@ class ExperimentFile(WithProperties):
     """The storage subsystem that holds the data ([stores](#stores)). A map says more of it than its name."""
     engine: Many[Engine] = [USUAL_ENGINE]
     """What executes the jobs: `mapreduce`, or `tez`, which runs the same as DAGs, or `spark`, which runs
-    variants of its own ([engines](#engines))."""
+    variants of its own ([engines](#engines)), or the file of [an engine of your
+    own](../how-to/measure-an-engine-of-your-own.md)."""
     cluster: OneCluster = ClusterEntry()
     """Which cluster to run on."""
     memory: Many[MemoryBound] = []

@@ -113,6 +113,7 @@ def _check_kinds(
     source: ExperimentSource, vocabulary: Vocabulary, mistakes: Mistakes
 ) -> tuple["_Resolved | None", list[Doubt]]:
     """What an experiment names, None where something of it is not there, and doubts about its properties."""
+    vocabulary = vocabulary.with_engines(source.engine_files)
     resolved = mistakes.attempt(lambda: _resolve(source, vocabulary), None)
     return resolved, mistakes.attempt(lambda: check_properties(source, vocabulary), [])
 

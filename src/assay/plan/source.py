@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay.host.files import UnreadableFileError, absolute
 from assay.host.yaml_file import Place, ValidPart, YamlFile, text_of, tree_of
 from assay.model.dataset import DATASET, DatasetSpec
 from assay.model.errors import BadInputError, SeveralMistakesError
 from assay.model.naming import nearest
+from assay.model.registry import ENGINE_FILES, VARIANTS
 from assay.model.trial import USUAL_ENGINE, USUAL_STORE, WorkloadSpec
 from assay.plan.experiment import DECIDING, ExperimentFile
 from assay.plan.overrides import Override, apply, lies_within
@@ -51,6 +53,16 @@ class Vocabulary(NamedTuple):
         names_dataset = INPUT in self.path_options.get(workload, {}) and options.get(INPUT) == DATASET
         return names_dataset or workload not in self.own_input
 
+    def with_engines(self, names: Collection[str]) -> "Vocabulary":
+        """These names, and engines that an experiment's files have registered meanwhile, with their variants."""
+        added = {workload: [name for name in names if f"{workload}/{name}" in VARIANTS] for workload in self.workloads}
+        workloads = {
+            workload: tuple(dict.fromkeys([*variants, *added[workload]]))
+            for workload, variants in self.workloads.items()
+        }
+        engines = dict.fromkeys([*self.levels.get("engine", ()), *names])
+        return self._replace(workloads=workloads, levels={**self.levels, "engine": list(engines)})
+
 
 class SchemaMistakesError(SeveralMistakesError):
     """An experiment file that its schema refuses; `rest` is what is left of it without these mistakes, if enough is."""
@@ -81,6 +93,7 @@ class ExperimentSource(YamlFile):
         media = self.tree.get("media")
         self._media = dict(media) if isinstance(media, dict) else {}
         self._set = [(override, apply(override, self.tree)) for override in overrides]
+        self.engine_files = self._registered_engines()
         part = self.valid_part(ExperimentFile, {"experiment": "unnamed"}, ("workloads", "cluster", "media"))
         if part.content is None:
             raise SchemaMistakesError(part, None)
@@ -91,6 +104,22 @@ class ExperimentSource(YamlFile):
             self.folder = absolute(path.parent, self.experiment.folder or Path())
         if part.mistakes.sentences:
             raise SchemaMistakesError(part, self)
+
+    def _registered_engines(self) -> dict[str, str]:
+        """Register the engines that are named by files, put their names there; the files' paths by these names."""
+        engines, files = self.tree.get("engine"), dict[str, str]()
+        folder = absolute(self.path.parent, Path(str(self.tree.get("folder") or "")))
+        for place, engine in enumerate(engines if isinstance(engines, list) else [engines]):
+            if isinstance(engine, str) and engine.endswith((".yaml", ".yml")):
+                with self.at("engine"):
+                    path = absolute(folder, Path(engine))
+                    name = ENGINE_FILES["yaml"](path)
+                files[name] = str(path)
+                if isinstance(engines, list):
+                    engines[place] = name
+                else:
+                    self.tree["engine"] = name
+        return files
 
     def error_at(self, keys: Place, message: str) -> BadInputError:
         """A mistake, with the option that made it, or else the file and the line of its place."""
@@ -133,12 +162,22 @@ class ExperimentSource(YamlFile):
         """A path of the experiment, from its folder. Raises BadInputError where it can't be one."""
         return absolute(self.folder, Path(path))
 
+    def _with_files_of_engines(self) -> Any:
+        """What the file says, with the paths of engines' files in the place of their names."""
+        tree = deepcopy(self.tree)
+        engines = tree.get("engine")
+        if isinstance(engines, list):
+            engines[:] = [self.engine_files.get(engine, engine) for engine in engines]
+        elif isinstance(engines, str):
+            tree["engine"] = self.engine_files.get(engines, engines)
+        return tree
+
     def portable(self) -> str:
         """The file's text with what was set, and the folder from which its paths count, so that it may be moved.
 
         Defaults that depend on the drives are stated, so that it makes the same plan whatever they become.
         """
-        text = text_of(self.tree) if self._set else self.text
+        text = text_of(self._with_files_of_engines()) if self._set else self.text
         if self.experiment.folder is not None:
             return text
         tree = tree_of(text, self.path)

@@ -199,6 +199,8 @@ class BaseWorkload:
 
 def counters_agree(report: LaunchReport, expected: Mapping[str, int], check: str = "counters are right") -> CheckResult:
     """Judge whether the jobs' counters equal the other computation's."""
+    if not report.counts:
+        return verdict(check, passed=True, detail="the engine counts nothing; the output alone is judged")
     counted = {name: report.result.get(name) for name in expected}
     wrong = [
         f"{name} is {counted[name]} instead of {expected[name]}" for name in expected if counted[name] != expected[name]
