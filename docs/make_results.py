@@ -27,6 +27,7 @@ from benchmarks.dilation_invariance import NO_PRIOR, equivalences, unchecked
 from benchmarks.directed_night import report as night_report
 from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
+from benchmarks.levitated import report as levitated_report
 from benchmarks.lookups import report as lookups_report
 from benchmarks.streams_on_one_disk import report as streams_report
 from benchmarks.triage_truth import (
@@ -66,7 +67,7 @@ from docs.make_studies import BLOCKS, documents
 from assay.cli.context import find_installation
 from assay.model.cluster import OF_HOST, OF_NODE
 from assay.model.errors import BadInputError
-from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
+from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR, Plan
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
@@ -205,16 +206,6 @@ def _of_kept(name: str, told: Callable[[RunFolder], str], below: str = "") -> st
         return f"{told(RunFolder(folder))}\n\n{doubts_line(name)}"
 
 
-def engines_by_page_cache() -> str:
-    """What the SSD saves each engine within each page cache, and which order of engines that shows."""
-
-    def told(folder: RunFolder) -> str:
-        run = read_run(folder, details=False)
-        return report(run.plan, run.trials)
-
-    return _of_kept("engines-by-page-cache", told)
-
-
 def streams_on_one_disk() -> str:
     """Whether a disk costs a job more, the more tasks share it."""
     return _of_kept("streams-on-one-disk", lambda folder: streams_report(read_run(folder, details=False).trials))
@@ -249,14 +240,14 @@ def _section(name: str, title: str) -> str:
     return _answer(name, [lines[first], *rest])
 
 
-def lookups() -> str:
-    """How small the part of the rows must be that a job reads, before gets beat a scan."""
+def _told(name: str, tell: Callable[[Plan, Sequence[TrialSummary]], str]) -> str:
+    """What is told of a kept run's plan and trials."""
 
     def told(folder: RunFolder) -> str:
         run = read_run(folder, details=False)
-        return lookups_report(run.plan, run.trials)
+        return tell(run.plan, run.trials)
 
-    return _of_kept("lookups", told)
+    return _of_kept(name, told)
 
 
 def quickstart_answer() -> str:
@@ -571,12 +562,13 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines terasort": terasort,
     "engines orders": terasort_orders,
     "engines by drive speed": engines_by_drive_speed,
-    "engines by page cache": engines_by_page_cache,
+    "engines by page cache": partial(_told, "engines-by-page-cache", report),
     "streams on one disk": streams_on_one_disk,
     "directed night": lambda: directed_night("directed-night"),
     "directed night at an eighth": lambda: directed_night("directed-night-at-an-eighth"),
     "suitability of stores": partial(_section, "stores", "Which job suits which store"),
-    "lookups": lookups,
+    "lookups": partial(_told, "lookups", lookups_report),
+    "levitated": partial(_told, "levitated", levitated_report),
     "gets": partial(_section, "gets", "How long single gets took"),
     "stores": stores,
     "quickstart by memory": by_memory,
