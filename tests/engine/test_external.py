@@ -1,8 +1,10 @@
 """Proves that an engine's file is read with every mistake said, and that its commands can't fail, hang or litter unseen."""
 
 import json
+import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +16,7 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import EngineContext, Launch
 from assay.model.errors import AssayError, BadInputError
 from assay.model.registry import ENGINES, SERVICES, VARIANTS
-from assay.model.running_cluster import RunningCluster
+from assay.model.running_cluster import ClusterNode, DaemonFacts, RunningCluster
 from assay_extras.testing.fake_hadoop import FakeStore, Script
 from tests.plan.test_make import GOOD, WORDS, plan_of
 
@@ -62,6 +64,7 @@ def test_a_shipped_file_makes_an_engine_whose_workloads_can_be_planned(tmp_path,
         (f"{HEAD}{SORT}phases: 'phase'\n", r"line 4: .*must have a group \(\?P<phase>"),
         (f"{HEAD}{SORT}jobs: spark\n", "line 4: .*jobs"),
         (f"{HEAD}{SORT}limit_s: 0\n", "line 4: .*limit_s is 0, and must be above 0"),
+        (f"{HEAD}{SORT}properties: {{a.b: 1}}\n", "the command of sort-lines lacks {properties}, by which"),
         (f"{HEAD}{SORT}comands: 1\n", "line 4: .*comands"),
         (f"engine: mapreduce\nabout: x\n{SORT}", "there is an engine or service mapreduce already"),
         (f"engine: My Engine\nabout: x\n{SORT}", "line 1: .*and must be made of letters"),
@@ -92,9 +95,23 @@ class LocalStore(FakeStore):
 
 def engine(folder, command, **more):
     file = EngineFile(engine="mine", about="", commands={"sort-lines": command}, **more)
+    launcher = DaemonFacts(role="launcher", pid=1, log=folder / "launcher.log")
+
+    def launch(node, command, environment):
+        assert node == "worker"
+        log = folder / "launched.log"
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log.open("wb"), stderr=subprocess.STDOUT, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        process.log = log
+        return process
+
     cluster = RunningCluster(
-        Path("/hadoop"), folder, "3", {"historyserver": "http://127.0.0.1:9"}, environment={"PATH": "/usr/bin:/bin"}
-    )
+        Path("/hadoop"), folder, "3", {"historyserver": "http://127.0.0.1:9"}, environment={"PATH": "/usr/bin:/bin"},
+        properties={"mapreduce.cluster.local.dir": f"{folder}/local,/elsewhere"}, launch=launch,
+        nodes=(ClusterNode(SimpleNamespace(name="master")), ClusterNode(SimpleNamespace(name="worker"), (launcher,))),
+    )  # fmt: skip
     store = LocalStore(Script())
     store.contents = {"/output/part": b"b\n"}
     scratch = folder / "scratch"
@@ -124,7 +141,7 @@ def test_a_command_gets_its_places_quoted_and_tells_its_version_and_phases(tmp_p
     assert list(record.phases) == ["one", "two"]
     assert record.phases["one"] >= 0.15
     assert record.finished_ms > record.started_ms
-    assert (tmp_path / "scratch" / "launch-1-files" / "said").read_text() == "/in put --k=5 --a=b c\n"
+    assert (tmp_path / "local" / "launch-1-files" / "said").read_text() == "/in put --k=5 --a=b c\n"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +154,7 @@ def test_a_command_gets_its_places_quoted_and_tells_its_version_and_phases(tmp_p
         (
             "setsid sleep 60 & : {output}",
             "/output",
-            r"left 1 processes, which were ended: sleep \(\d+\); let the command",
+            r"left 1 processes, which were ended: (sleep|bash) \(\d+\); let the command",
         ),
     ],
 )

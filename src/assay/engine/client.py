@@ -20,6 +20,7 @@ from assay.engine.directing import names_tier, with_outcomes
 from assay.host.processes import end_processes, last_telling
 from assay.model.engine import EngineContext, History, JobReference, Launch, LaunchReport, Program, located
 from assay.model.errors import AssayError, BadInputError
+from assay.model.node import Process
 from assay.model.progress import Progress
 
 POLL_S = 0.05
@@ -233,25 +234,30 @@ def run_client(
             client.arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
             env=dict(client.environment), start_new_session=True, cwd=folder,
         )  # fmt: skip
-        try:
-            watched, read_bytes = time.monotonic(), 0
-            while process.poll() is None:
-                time.sleep(POLL_S)
-                with log.open("rb") as file:
-                    file.seek(read_bytes)
-                    whole, end, _ = file.read().rpartition(b"\n")
-                read_bytes += len(whole + end)
-                for line in whole.decode(errors="replace").splitlines():
-                    tell(line)
-                if time.monotonic() - watched > WATCH_S:
-                    watched = time.monotonic()
-                    reason = failure()
-                    if reason is not None:
-                        raise AssayError(reason)
-        finally:
-            if process.poll() is None:
-                end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
-    return process.returncode
+        return await_end(process, log, failure, tell)
+
+
+def await_end(process: Process, log: Path, failure: Callable[[], str | None], tell: Callable[[str], None]) -> int:
+    """Wait for the end of a process that writes to `log`, as `run_client` does. Returns its exit code."""
+    try:
+        watched, read_bytes = time.monotonic(), 0
+        while (code := process.poll()) is None:
+            time.sleep(POLL_S)
+            with log.open("rb") as file:
+                file.seek(read_bytes)
+                whole, end, _ = file.read().rpartition(b"\n")
+            read_bytes += len(whole + end)
+            for line in whole.decode(errors="replace").splitlines():
+                tell(line)
+            if time.monotonic() - watched > WATCH_S:
+                watched = time.monotonic()
+                reason = failure()
+                if reason is not None:
+                    raise AssayError(reason)
+    finally:
+        if process.poll() is None:
+            end_processes(lambda: [] if process.poll() is not None else [process.pid], grace_s=0)
+    return code
 
 
 def last_words(log: Path) -> str:

@@ -1,11 +1,12 @@
 """A file that describes an engine of a site's own: commands for workloads, and how its jobs are known."""
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from assay.host.yaml_file import YamlFile
 from assay.model.base import Frozen
@@ -19,11 +20,17 @@ PLACES = {
     "hadoop": "Hadoop's command, for this cluster",
     "extras": "the folder of Hadoop's further jars, examples and tests",
     "configuration": "the folder of this cluster's configuration",
-    "work": "an empty folder of this machine, removed after the trial",
+    "work": "an empty folder, removed after the trial; with `jobs: none` on the medium of intermediate data",
     "options": "the workload's options, as `--name=value`",
+    "properties": "Hadoop's properties of the file and of the trial, as `-Dname=value`",
 }
 """What may stand in braces in a command, and what comes in its place."""
 _PLACE = re.compile(r"(?<!\$)\{([a-z]+)\}")
+
+
+def _as_text(value: object) -> object:
+    """What Hadoop reads for a number or a truth value that YAML has."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 class EngineFile(Frozen):
@@ -41,12 +48,19 @@ class EngineFile(Frozen):
     """Whether its commands submit Hadoop's jobs, whose history tells of their phases and bytes."""
     phases: str = ""
     """A pattern of lines of its output, where a phase begins that the group `phase` names."""
-    properties: Mapping[str, str] = {}
-    """Hadoop's properties of its cluster and jobs."""
+    properties: Mapping[str, Annotated[str, BeforeValidator(_as_text)]] = {}
+    """Hadoop's properties of its jobs, for commands with `{properties}`."""
     limit_s: Annotated[float, Field(gt=0)] = 3600
     """Seconds after which a command is ended."""
     not_run_here: bool = False
     """Whether nobody has tried this file yet."""
+
+    @model_validator(mode="after")
+    def _gives_properties(self) -> Self:
+        for workload, command in self.commands.items():
+            if self.properties and "{properties}" not in command:
+                raise ValueError(f"the command of {workload} lacks {{properties}}, by which jobs get those of the file")
+        return self
 
     @field_validator("commands")
     @classmethod

@@ -8,13 +8,13 @@ import re
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
-from assay.engine.client import CommandLine, last_words, run_client
+from assay.engine.client import CommandLine, await_end, last_words, run_client
 from assay.engine.engine_file import EngineFile, filled, read_engine_file
 from assay.engine.mapreduce import KIND as MAPREDUCE
 from assay.engine.mapreduce import HadoopOutput, MapReduce
@@ -26,7 +26,8 @@ from assay.model.installed import variants_of
 from assay.model.progress import Progress
 from assay.model.record import JobRecord, Stage
 from assay.model.registry import ENGINE_FILES, ENGINES, SERVICES, VARIANTS
-from assay.model.service import NodeContext, Service
+from assay.model.running_cluster import LAUNCHER
+from assay.model.service import Discovery, Service
 from assay.model.store import FILES, Files
 from assay.model.task import TaskAttempt, TaskHistory
 from assay.model.workload import Variant
@@ -55,10 +56,7 @@ class External(MapReduce):
     def run(self, launch: Launch, progress: Progress) -> LaunchReport:
         """Run the workload's command to its end. Raises AssayError where it fails, leaves no output or processes."""
         name, mark = self._next_name(), uuid4().hex
-        work, log = self._scratch / f"{name}-files", self._scratch / f"{name}.log"
-        work.mkdir()
-        text = filled(self._file.commands[launch.command], self._places(launch, work))
-        environment = {**os.environ, **self._environment, _MARK: mark}
+        text = filled(self._file.commands[launch.command], self._places(launch, self._work(name)))
         output = HadoopOutput(Program(name=launch.command, jar=""), self._progressed, self.stages)
         phases = _Phases(self._file.phases)
         deadline = time.monotonic() + self._file.limit_s
@@ -73,7 +71,7 @@ class External(MapReduce):
 
         started_ms = round(time.time() * 1000)
         try:
-            code = run_client(CommandLine([*_SHELL, text], environment), log, failure, read_line)
+            code, log = self._run(name, text, mark, failure, read_line)
         finally:
             left = _end_marked(mark)
         finished_ms = round(time.time() * 1000)
@@ -110,6 +108,33 @@ class External(MapReduce):
         """Read the finer phases of Hadoop's jobs."""
         return super().phases(attempts) if self._file.jobs == "hadoop" else TaskHistory()
 
+    def _run(
+        self, name: str, text: str, mark: str, failure: Callable[[], str | None], read_line: Callable[[str], None]
+    ) -> tuple[int, Path]:
+        """Run a command to its end: its exit code and its log.
+
+        One that submits Hadoop's jobs runs where their clients do, any other within the bounds of the first worker.
+        """
+        command = [*_SHELL, text]
+        if self._file.jobs == "hadoop":
+            log = self._scratch / f"{name}.log"
+            client = CommandLine(command, {**os.environ, **self._environment, _MARK: mark})
+            return run_client(client, log, failure, read_line), log
+        workers = [
+            node.node.name for node in self._cluster.nodes if LAUNCHER in {daemon.role for daemon in node.daemons}
+        ]
+        launched = self._cluster.launch(workers[0], command, {**self._environment, _MARK: mark})
+        return await_end(launched, launched.log, failure, read_line), launched.log
+
+    def _work(self, name: str) -> Path:
+        """An empty folder for a command's files: of one that is no job's client, among the intermediate data."""
+        folder = self._scratch
+        if self._file.jobs == "none":
+            folder = Path(self._cluster.properties["mapreduce.cluster.local.dir"].partition(",")[0])
+        work = folder / f"{name}-files"
+        work.mkdir(parents=True)
+        return work
+
     def _places(self, launch: Launch, work: Path) -> Mapping[str, str]:
         single = {
             "input": self._store.location(launch.input), "output": self._store.location(launch.output),
@@ -119,6 +144,7 @@ class External(MapReduce):
         return {
             **{place: shlex.quote(text) for place, text in single.items()},
             "options": shlex.join(launch.options),
+            "properties": shlex.join(self._generic({**self._file.properties, **launch.properties})),
         }
 
     def _look_for_output(self, launch: Launch) -> None:
@@ -199,11 +225,13 @@ def register(path: Path) -> str:
         return name
     if name in ENGINES or name in SERVICES:
         raise BadInputError(f"{path}: there is an engine or service {name} already; give `engine` another name")
+    hadoop = file.jobs == "hadoop"
     service = Service(
-        name, needs=("mapreduce",), properties=partial(_properties, file), settings=lambda _: {f"{name}.file": text}
-    )
+        name, needs=("mapreduce",) if hadoop else ("mapreduce", LAUNCHER), settings=lambda _: {f"{name}.file": text},
+        discovery=Discovery() if hadoop else None,
+    )  # fmt: skip
     program = f"commands of {name}"
-    base = MAPREDUCE if file.jobs == "hadoop" else EngineKind(open=MapReduce)
+    base = MAPREDUCE if hadoop else EngineKind(open=MapReduce)
     kind = base._replace(
         open=partial(External, file), runs=frozenset({program}), reads=frozenset({FILES}), services=(name,),
         staged_by="mapreduce", directed=None,
@@ -217,10 +245,6 @@ def register(path: Path) -> str:
     ENGINES.add(name, kind)
     _REGISTERED[name] = text
     return name
-
-
-def _properties(file: EngineFile, _node: NodeContext) -> Mapping[str, str]:
-    return file.properties
 
 
 ENGINE_FILES.add("yaml", register)
