@@ -154,7 +154,7 @@ def test_a_command_gets_its_places_quoted_and_tells_its_version_and_phases(tmp_p
         (
             "setsid sleep 60 & : {output}",
             "/output",
-            r"left 1 processes, which were ended: (sleep|bash) \(\d+\); let the command",
+            r"left 1 processes, which were ended: .+ \(\d+\); let the command",
         ),
     ],
 )
