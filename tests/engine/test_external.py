@@ -163,6 +163,17 @@ def test_a_command_that_fails_asks_or_litters_fails_the_trial(tmp_path, command,
         run(engine(tmp_path, command), output)
 
 
+def test_what_a_command_says_that_it_counted_is_its_result(tmp_path):
+    report = run(engine(tmp_path, """echo 'assay-result {"lines_read": 3, "change": 1e-3}'; : {output}"""))
+    assert (report.result, report.counts) == ({"lines_read": 3, "change": 0.001}, True)
+
+
+@pytest.mark.parametrize("told", ["{", "[1]", '{"a": "b"}'])
+def test_a_result_that_is_none_fails(tmp_path, told):
+    with pytest.raises(AssayError, match="told its result in a line that is no map of numbers"):
+        run(engine(tmp_path, f"echo 'assay-result {told}'; : {{output}}"))
+
+
 def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
     begun = time.monotonic()
     with pytest.raises(AssayError, match=r"it took longer than limit_s, 1 s"):

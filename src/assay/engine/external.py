@@ -3,12 +3,14 @@
 An experiment names the file (`engine: my-engine.yaml`); reading the experiment registers the engine under its own name.
 """
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -34,6 +36,8 @@ from assay.model.workload import Variant
 
 _MARK = "ASSAY_ENGINE_COMMAND"
 """The variable by which the processes of a command are found, wherever they went."""
+_RESULT = "assay-result "
+"""How a line begins by which a command tells what it counted, as JSON."""
 _VERSION_S = 60.0
 _SHELL = ("bash", "-euo", "pipefail", "-c")
 ENGINE_FILE_UNTRIED = doubt_kind(
@@ -58,7 +62,7 @@ class External(MapReduce):
         name, mark = self._next_name(), uuid4().hex
         text = filled(self._file.commands[launch.command], self._places(launch, self._work(name)))
         output = HadoopOutput(Program(name=launch.command, jar=""), self._progressed, self.stages)
-        phases = _Phases(self._file.phases)
+        phases, results = _Phases(self._file.phases), dict[str, int | float]()
         deadline = time.monotonic() + self._file.limit_s
 
         def failure() -> str | None:
@@ -76,6 +80,9 @@ class External(MapReduce):
             left = _end_marked(mark)
         finished_ms = round(time.time() * 1000)
         self._read_rest(output, log)
+        for line in log.read_text(errors="replace", encoding="utf-8").splitlines():
+            phases.read(line)  # the last ones have not been told
+            results.update(_result_of(line, self._file.engine))
         if code != 0:
             raise AssayError(f"{launch.command} by {self._file.engine} failed with code {code}: {last_words(log)}")
         if left:
@@ -86,14 +93,14 @@ class External(MapReduce):
         self._look_for_output(launch)
         settings = {"engine.version": self._version}
         if self._file.jobs == "hadoop":
-            return LaunchReport(jobs=output.jobs(), result={}, settings=settings, counts=False)
+            return LaunchReport(jobs=output.jobs(), result=results, settings=settings, counts=bool(results))
         job = JobReference(name=launch.command, id=f"{self._file.engine}-{name}")
         self._jobs[job.id] = JobRecord(
             name=job.name, id=job.id, state="SUCCEEDED", submitted_ms=started_ms, started_ms=started_ms,
             finished_ms=finished_ms, counters={}, phases=phases.seconds(finished_ms / 1000),
             stages=tuple(Stage(name=phase, tasks=1) for phase, _ in phases.begun),
         )  # fmt: skip
-        return LaunchReport(jobs=(job,), result={}, settings=settings, counts=False)
+        return LaunchReport(jobs=(job,), result=results, settings=settings, counts=bool(results))
 
     def history(self, job: JobReference) -> History:
         """Read a Hadoop job's history; of another command tell when it ran and its phases."""
@@ -168,6 +175,17 @@ class External(MapReduce):
         except (subprocess.SubprocessError, OSError) as error:
             raise AssayError(f"the version of {self._file.engine} can't be asked for: {error}") from None
         return next(iter(done.stdout.splitlines()), "it printed nothing")
+
+
+def _result_of(line: str, engine: str) -> Mapping[str, int | float]:
+    """What a command tells of its result in a line. Raises AssayError for a line that is no map of numbers."""
+    if not line.startswith(_RESULT):
+        return {}
+    with suppress(ValueError):
+        told = json.loads(line.removeprefix(_RESULT))
+        if isinstance(told, dict) and all(isinstance(value, int | float) for value in told.values()):
+            return told
+    raise AssayError(f"{engine} told its result in a line that is no map of numbers: {line[:100]!r}")
 
 
 class _Phases:
