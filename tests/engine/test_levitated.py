@@ -1,17 +1,19 @@
 """Proves that a levitated shuffle says where it was none, and refuses what it can't do before anything starts."""
 
 import resource
+from types import SimpleNamespace
 
 import pytest
 
 from assay.engine.levitated import KIND, PLUG_IN, SHUFFLED_IN_THE_STOCK_WAY, STREAMS_REOPENED, Levitated
+from assay.engine.levitated import LEVITATED as LEVITATED_SERVICE
 from assay.engine.mapreduce import MapReduce
 from assay.model.engine import History, JobReference
 from assay.model.errors import BadInputError
-from assay.platform.existing import daemons_of
 from tests.builders import a_job
 from tests.plan.test_make import GOOD, WORDS, plan_of
-from tests.platform.test_existing import stack_of
+
+ENGINES = WORDS._replace(levels={"store": ["hdfs"], "engine": ["mapreduce-levitated"]})
 
 JOB = JobReference(name="sort", id="job_1_0001")
 LEVITATED = f"{GOOD}engine: mapreduce-levitated\nhadoop: "
@@ -35,7 +37,7 @@ def test_what_reducers_counted_is_doubted(monkeypatch, counted, kinds, detail):
     history = Levitated.__new__(Levitated).history(JOB)
     assert [doubt.kind for doubt in history.doubts] == [kind.name for kind in kinds]
     for doubt in history.doubts:
-        assert doubt.detail.startswith(detail)
+        assert doubt.what.startswith(detail)
 
 
 @pytest.mark.parametrize(
@@ -47,19 +49,21 @@ def test_what_reducers_counted_is_doubted(monkeypatch, counted, kinds, detail):
 )
 def test_a_property_that_would_undo_it_is_refused(tmp_path, properties, message):
     with pytest.raises(BadInputError, match=message):
-        plan_of(tmp_path, f"{LEVITATED}{properties}\n", WORDS)
+        plan_of(tmp_path, f"{LEVITATED}{properties}\n", ENGINES)
 
 
 def test_more_streams_than_a_process_may_have_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
-    plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 1000}}\n", WORDS)
+    plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 1000}}\n", ENGINES)
     with pytest.raises(BadInputError, match=r"may need 6000 open files, and a process may have 4096 here; give fewer"):
-        plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 2000}}\n", WORDS)
+        plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 2000}}\n", ENGINES)
 
 
 def test_an_existing_cluster_lacks_its_classes(tmp_path):
-    with pytest.raises(BadInputError, match="mapreduce-levitated runs on clusters that Assay starts, not yet on an"):
-        daemons_of(stack_of("hdfs", "mapreduce-levitated"), tmp_path)
+    with pytest.raises(
+        BadInputError, match="mapreduce-levitated runs on clusters that Assay starts, not yet on that of"
+    ):
+        LEVITATED_SERVICE.discovery.properties({}, SimpleNamespace(conf_dir=tmp_path))
 
 
 def test_a_directed_job_keeps_its_shuffle():

@@ -8,6 +8,7 @@ own have them.
 import resource
 from collections.abc import Mapping, Sequence
 from math import inf
+from typing import Any
 
 from assay.engine.directing import TAGS, of_mapreduce
 from assay.engine.mapreduce import KIND as MAPREDUCE
@@ -17,7 +18,8 @@ from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import BadInputError
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import DaemonKind, NodeContext, Service
+from assay.model.service import DaemonKind, Discovery, NodeContext, Service
+from assay.model.site import Site
 from assay.model.value_bounds import ValueBounds
 
 NAME = "mapreduce-levitated"
@@ -92,10 +94,18 @@ def _check(_spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequenc
         )
 
 
+def _not_there_yet(_options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
+    raise BadInputError(
+        f"{NAME} runs on clusters that Assay starts, not yet on that of {site.conf_dir}, whose nodes lack its classes; "
+        "leave conf_dir out, or name another engine", "engine",
+    )  # fmt: skip
+
+
 LEVITATED = Service(
     NAME,
     needs=("mapreduce",),
     properties=_properties,
+    discovery=Discovery(_not_there_yet),
     check=_check,
     bounds={STREAMS: ValueBounds(1)},
     first_words=frozenset({"assay"}),
