@@ -17,9 +17,9 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import BadInputError
+from assay.model.existing import Site
 from assay.model.registry import ENGINES, SERVICES
 from assay.model.service import DaemonKind, Discovery, NodeContext, Service
-from assay.model.site import Site
 from assay.model.value_bounds import ValueBounds
 
 NAME = "mapreduce-levitated"
