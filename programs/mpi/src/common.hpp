@@ -97,8 +97,8 @@ struct Job {
       at = first + line.size();
     }
     while (at < end && std::getline(in, line)) {
-      take(line);
       at += line.size() + 1;
+      take(line);
     }
     if (in.bad()) fail("the input can't be read: " + file.string());
   }
