@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * fits into the socket's buffer.
  *
  * <p>A stream that breaks is opened again at the byte where it broke. An output whose map ran again
- * has the same bytes, since maps give the same output for the same input; if its length differs
- * the reducer fails.
+ * has the same bytes, since maps give the same output for the same input; if its length differs the
+ * reducer fails.
  */
 final class MapOutputStream extends InputStream implements Seekable, PositionedReadable {
   /** Of the socket, which keeps the service from sending more. */
@@ -137,11 +137,25 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
         SecureShuffleUtils.hashFromString(
             SecureShuffleUtils.buildMsgFrom(address), outputs.secret());
     String request =
-        "GET " + address.getFile() + " HTTP/1.1\r\n"
-            + "Host: " + address.getHost() + ":" + address.getPort() + "\r\n"
-            + SecureShuffleUtils.HTTP_HEADER_URL_HASH + ": " + hash + "\r\n"
-            + ShuffleHeader.HTTP_HEADER_NAME + ": " + ShuffleHeader.DEFAULT_HTTP_HEADER_NAME + "\r\n"
-            + ShuffleHeader.HTTP_HEADER_VERSION + ": " + ShuffleHeader.DEFAULT_HTTP_HEADER_VERSION
+        "GET "
+            + address.getFile()
+            + " HTTP/1.1\r\n"
+            + "Host: "
+            + address.getHost()
+            + ":"
+            + address.getPort()
+            + "\r\n"
+            + SecureShuffleUtils.HTTP_HEADER_URL_HASH
+            + ": "
+            + hash
+            + "\r\n"
+            + ShuffleHeader.HTTP_HEADER_NAME
+            + ": "
+            + ShuffleHeader.DEFAULT_HTTP_HEADER_NAME
+            + "\r\n"
+            + ShuffleHeader.HTTP_HEADER_VERSION
+            + ": "
+            + ShuffleHeader.DEFAULT_HTTP_HEADER_VERSION
             + "\r\nConnection: close\r\n\r\n";
     socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
     String answer = line(opened);

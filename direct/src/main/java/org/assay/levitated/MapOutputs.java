@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
@@ -98,7 +97,9 @@ final class MapOutputs {
             + location.attempt);
   }
 
-  /** Tells the application master that an output can't be read: such a map runs again in the end. */
+  /**
+   * Tells the application master that an output can't be read: such a map runs again in the end.
+   */
   void failed(Location location) {
     status.addFetchFailedMap(location.attempt);
     progress.progress();
@@ -109,8 +110,7 @@ final class MapOutputs {
     TaskCompletionEvent[] events;
     do {
       MapTaskCompletionEventsUpdate update =
-          umbilical.getMapCompletionEvents(
-              (JobID) reduce.getJobID(), known, MOST_EVENTS, reduce);
+          umbilical.getMapCompletionEvents(reduce.getJobID(), known, MOST_EVENTS, reduce);
       if (update.shouldReset()) {
         known = 0;
         locations.clear();

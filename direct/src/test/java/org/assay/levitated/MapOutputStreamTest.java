@@ -37,7 +37,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A map output comes whole from a service that breaks off, and not at all from one that sends another. */
+/**
+ * A map output comes whole from a service that breaks off, and not at all from one that sends
+ * another.
+ */
 class MapOutputStreamTest {
   private static final String MAP = "attempt_1_0001_m_000000_0";
   private static final String AGAIN = "attempt_1_0001_m_000000_1";
@@ -84,7 +87,10 @@ class MapOutputStreamTest {
             events.size(), TaskAttemptID.forName(attempt), 0, true, what, service));
   }
 
-  /** Answers requests after those before: with so many bytes of the output, which it says has so many. */
+  /**
+   * Answers requests after those before: with so many bytes of the output, which it says has so
+   * many.
+   */
   private void serve(String attempt, int length, int... sent) {
     Thread before = last;
     Thread thread =
@@ -123,11 +129,13 @@ class MapOutputStreamTest {
         hash = line.substring(line.indexOf(':') + 2);
       }
     }
-    String reply =
-        SecureShuffleUtils.generateHash(hash.getBytes(StandardCharsets.UTF_8), secret);
+    String reply = SecureShuffleUtils.generateHash(hash.getBytes(StandardCharsets.UTF_8), secret);
     String head =
         "HTTP/1.1 200 OK\r\n"
-            + SecureShuffleUtils.HTTP_HEADER_REPLY_URL_HASH + ": " + reply + "\r\n\r\n";
+            + SecureShuffleUtils.HTTP_HEADER_REPLY_URL_HASH
+            + ": "
+            + reply
+            + "\r\n\r\n";
     ByteArrayOutputStream header = new ByteArrayOutputStream();
     new ShuffleHeader(attempt, length, length, 1).write(new DataOutputStream(header));
     OutputStream out = client.getOutputStream();
@@ -203,6 +211,7 @@ class MapOutputStreamTest {
     serve(MAP, output.length, output.length);
     MapOutputStream stream = stream();
     assertArrayEquals(output, read(stream));
-    assertEquals(Collections.singletonList(TaskAttemptID.forName(MAP)), status.getFetchFailedMaps());
+    assertEquals(
+        Collections.singletonList(TaskAttemptID.forName(MAP)), status.getFetchFailedMaps());
   }
 }
