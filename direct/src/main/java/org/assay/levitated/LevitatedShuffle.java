@@ -84,7 +84,7 @@ public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V>
             context.getReduceId(),
             context.getUmbilical(),
             context.getReporter(),
-            context.getStatus(),
+            context.getStatus()::addFetchFailedMap,
             context.getReduceTask().getShuffleSecret());
     List<Merger.Segment<K, V>> segments = new ArrayList<>();
     for (TaskID map : outputs.awaitAll()) {

@@ -24,10 +24,8 @@ import java.util.Random;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
-import org.apache.hadoop.mapred.ReduceTaskStatus;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
-import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 import org.apache.hadoop.mapreduce.TaskID;
 import org.apache.hadoop.mapreduce.security.SecureShuffleUtils;
@@ -49,7 +47,7 @@ class MapOutputStreamTest {
   private final byte[] output = new byte[300_000];
   private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
   private final List<TaskCompletionEvent> events = new ArrayList<>();
-  private final TaskStatus status = new ReduceTaskStatus();
+  private final List<TaskAttemptID> failed = new ArrayList<>();
   private Thread last = new Thread();
   private ServerSocket server;
   private MapOutputs outputs;
@@ -71,7 +69,7 @@ class MapOutputStreamTest {
                       events.subList(from, events.size()).toArray(new TaskCompletionEvent[0]);
                   return new MapTaskCompletionEventsUpdate(news, false);
                 });
-    outputs = new MapOutputs(conf, REDUCE, umbilical, () -> {}, status, secret);
+    outputs = new MapOutputs(conf, REDUCE, umbilical, () -> {}, failed::add, secret);
     tell(MAP, TaskCompletionEvent.Status.SUCCEEDED);
   }
 
@@ -201,8 +199,8 @@ class MapOutputStreamTest {
     tell(MAP, TaskCompletionEvent.Status.OBSOLETE);
     tell(AGAIN, TaskCompletionEvent.Status.SUCCEEDED);
     serve(AGAIN, 200_000, 200_000, 200_000);
-    Exception failed = assertThrows(IOException.class, () -> read(stream));
-    assertTrue(failed.getCause().getMessage().contains("differs in length"));
+    Exception thrown = assertThrows(IOException.class, () -> read(stream));
+    assertTrue(thrown.getCause().getMessage().contains("differs in length"));
   }
 
   @Test
@@ -211,7 +209,6 @@ class MapOutputStreamTest {
     serve(MAP, output.length, output.length);
     MapOutputStream stream = stream();
     assertArrayEquals(output, read(stream));
-    assertEquals(
-        Collections.singletonList(TaskAttemptID.forName(MAP)), status.getFetchFailedMaps());
+    assertEquals(Collections.singletonList(TaskAttemptID.forName(MAP)), failed);
   }
 }
