@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from assay.engine.levitated import KIND, PLUG_IN, SHUFFLED_IN_THE_STOCK_WAY, STREAMS_REOPENED, Levitated
+from assay.engine.levitated import KIND, PLUG_IN, SHUFFLED_IN_THE_STOCK_WAY, STREAMS, STREAMS_REOPENED, Levitated
 from assay.engine.levitated import LEVITATED as LEVITATED_SERVICE
 from assay.engine.mapreduce import MapReduce
+from assay.model.cluster import EmbeddedSpec
 from assay.model.engine import History, JobReference
 from assay.model.errors import BadInputError
 from tests.builders import a_job
@@ -52,11 +53,11 @@ def test_a_property_that_would_undo_it_is_refused(tmp_path, properties, message)
         plan_of(tmp_path, f"{LEVITATED}{properties}\n", ENGINES)
 
 
-def test_more_streams_than_a_process_may_have_files_are_refused(tmp_path, monkeypatch):
+def test_more_streams_than_a_process_may_have_files_are_refused(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
-    plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 1000}}\n", ENGINES)
+    LEVITATED_SERVICE.check(EmbeddedSpec(), {STREAMS: "1000"}, ())
     with pytest.raises(BadInputError, match=r"may need 6000 open files, and a process may have 4096 here; give fewer"):
-        plan_of(tmp_path, f"{LEVITATED}{{assay.levitated.streams: 2000}}\n", ENGINES)
+        LEVITATED_SERVICE.check(EmbeddedSpec(), {STREAMS: "2000"}, ())
 
 
 def test_an_existing_cluster_lacks_its_classes(tmp_path):

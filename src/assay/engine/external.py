@@ -169,8 +169,8 @@ class External(MapReduce):
         environment = {**os.environ, **self._environment}
         try:
             done = subprocess.run(
-                [*_SHELL, text], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                timeout=_VERSION_S, check=True, start_new_session=True,
+                [*_SHELL, text], env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                errors="replace", timeout=_VERSION_S, check=True, start_new_session=True,
             )  # fmt: skip
         except (subprocess.SubprocessError, OSError) as error:
             raise AssayError(f"the version of {self._file.engine} can't be asked for: {error}") from None

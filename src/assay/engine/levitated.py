@@ -108,7 +108,6 @@ LEVITATED = Service(
     discovery=Discovery(_not_there_yet),
     check=_check,
     bounds={STREAMS: ValueBounds(1)},
-    first_words=frozenset({"assay"}),
     open_names=(r"assay\.levitated\.streams",),
     reserved=frozenset({PLUG_IN}),
 )

@@ -1,4 +1,4 @@
-"""MapReduce over MPI: workloads in C++ on MR-MPI (`programs/mpi`), started by Open MPI on one node.
+"""MapReduce over MPI: workloads in C++ on MR-MPI (`programs/mr-mpi`), started by Open MPI on one node.
 
 An engine without a cluster of its own: ranks have a share of the input each, know nothing of where data lie, and are
 not started again. A killed rank ends the job. Input and output go through a client of HDFS, pages that do not fit into
@@ -21,7 +21,7 @@ from assay.model.service import DaemonKind, Programs, Service
 from assay.model.store import FILES
 from assay.model.workload import Variant
 
-NAME = "mpi"
+NAME, SERVICE_NAME = "mpi", "mr-mpi"
 MPI_PROGRAMS = "mpi-programs"
 """Programs of MR-MPI."""
 PROGRAM = "mr-mpi-jobs-openmpi-*"
@@ -49,7 +49,7 @@ class Mpi(External):
     """Runs the programs of MR-MPI on the first worker."""
 
     def _places(self, launch: Launch, work: Path) -> Mapping[str, str]:
-        (program,) = (self._cluster.programs / NAME / "lib").glob(PROGRAM)
+        (program,) = (self._cluster.programs / SERVICE_NAME / "lib").glob(PROGRAM)
         return {**super()._places(launch, work), "program": shlex.quote(str(program))}
 
 
@@ -61,12 +61,12 @@ def _check(spec: EmbeddedSpec, _properties: Mapping[str, str], _daemons: Sequenc
         )  # fmt: skip
 
 
-SERVICE = Service(NAME, needs=("mapreduce", LAUNCHER), programs=Programs(PROGRAM), check=_check)
-SERVICES.add(NAME, SERVICE, place=13)
+SERVICE = Service(SERVICE_NAME, needs=("mapreduce", LAUNCHER), programs=Programs(PROGRAM), check=_check)
+SERVICES.add(SERVICE_NAME, SERVICE, place=13)
 ENGINES.add(
     NAME,
     EngineKind(
-        open=partial(Mpi, FILE), runs=frozenset({MPI_PROGRAMS}), reads=frozenset({FILES}), services=(NAME,),
+        open=partial(Mpi, FILE), runs=frozenset({MPI_PROGRAMS}), reads=frozenset({FILES}), services=(SERVICE_NAME,),
         staged_by="mapreduce",
     ),
     place=5,

@@ -55,6 +55,8 @@ class Vocabulary(NamedTuple):
 
     def with_engines(self, names: Collection[str]) -> "Vocabulary":
         """These names, and engines that an experiment's files have registered meanwhile, with their variants."""
+        if not names:
+            return self
         added = {workload: [name for name in names if f"{workload}/{name}" in VARIANTS] for workload in self.workloads}
         workloads = {
             workload: tuple(dict.fromkeys([*variants, *added[workload]]))
