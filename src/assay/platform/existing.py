@@ -263,7 +263,7 @@ def daemons_of(stack: Stack, conf_dir: Path) -> tuple[ExistingDaemon, ...]:
     for service in stack.services:
         if service.discovery is not None:
             continue
-        if not service.existing and (service.programs is not None or not service.daemons):
+        if service.programs is not None and not service.existing:
             raise BadInputError(
                 f"{service.name} runs on clusters that Assay starts, not yet on an existing one: leave conf_dir out, "
                 "or name another engine or store", "engine", "store",

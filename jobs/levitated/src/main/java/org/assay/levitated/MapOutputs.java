@@ -14,7 +14,6 @@ import java.util.concurrent.TimeUnit;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.JobID;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
@@ -79,8 +78,15 @@ final class MapOutputs {
     return new ArrayList<>(locations.keySet());
   }
 
-  /** Where a map's output is; null while no attempt of it has ended well. */
-  Location of(TaskID map) {
+  /** Where a map's output is; waits while the map runs again. */
+  Location await(TaskID map) throws IOException {
+    while (!locations.containsKey(map)) {
+      if (lost.contains(map)) {
+        throw new IOException(map + " failed when it ran again");
+      }
+      pause(POLL_MS);
+      poll();
+    }
     return locations.get(map);
   }
 
@@ -109,8 +115,7 @@ final class MapOutputs {
     TaskCompletionEvent[] events;
     do {
       MapTaskCompletionEventsUpdate update =
-          umbilical.getMapCompletionEvents(
-              (JobID) reduce.getJobID(), known, MOST_EVENTS, reduce);
+          umbilical.getMapCompletionEvents(reduce.getJobID(), known, MOST_EVENTS, reduce);
       if (update.shouldReset()) {
         known = 0;
         locations.clear();

@@ -168,6 +168,7 @@ class MapOutputStreamTest {
     MapOutputStream stream = stream();
     assertArrayEquals(output, read(stream));
     assertEquals(1, stream.reopened());
+    assertEquals(output.length + 100_000, stream.received());
   }
 
   @Test
