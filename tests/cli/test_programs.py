@@ -99,7 +99,7 @@ def test_what_can_t_be_fetched_is_refused_with_the_reason_and_what_works_without
         said(installation, fails)
     assert str(caught.value) == (
         "Brain 1.5 (3 MB), which brain needs, could not be fetched: central: Name or service not known; look whether "
-        "this machine has a network and start again; engine: mapreduce or engine: tez or engine: spark works without"
+        "this machine has a network and start again; engine: mapreduce or engine: tez or engine: spark or engine: mapreduce-levitated works without"
     )
 
 

@@ -48,7 +48,7 @@ media:
         ("profiles:\n  mine: {inherits: other}\n  other: {inherits: mine}", "line 8: settings profile 'mine' inherits itself through mine -> other -> mine"),
         ("cluster: {limit_cpus: 2}", "line 7: unknown key 'limit_cpus'; possible are kind, nodes, network"),
         ("store: kudu", "line 7: Kudu is not supported; store may be hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis"),
-        ("engine: Flink", "line 7: Flink is not supported; engine may be mapreduce or tez or spark"),
+        ("engine: Flink", "line 7: Flink is not supported; engine may be mapreduce or tez or spark or mapreduce-levitated"),
         ("store: hdsf", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdsf]", "line 7: store has no level 'hdsf'; did you mean 'hdfs'"),
         ("store: [hdfs, hdfs]", "line 7: store has 'hdfs' twice; leave one out"),
@@ -212,7 +212,7 @@ def test_all_mistakes_of_a_file_are_said_at_once_the_gravest_first(tmp_path):
     said = [sentence.partition("demo.yaml, ")[2] for sentence in caught.value.sentences]
     assert said == [
         "line 3: Kafka is not supported; `assay workloads list` has what can run",
-        "line 4: Flink is not supported; engine may be mapreduce or tez or spark",
+        "line 4: Flink is not supported; engine may be mapreduce or tez or spark or mapreduce-levitated",
         "line 1: unknown key 'experimen'; did you mean 'experiment'?",
         "line 2: worth is 10: must be a percentage between 0 and 90, such as 10%",
         "line 5: memory is 'lots': must be a size such as 4GiB (1024s) or 4GB (1000s); 4G may mean either",

@@ -37,7 +37,7 @@ def test_a_pair_that_does_not_work_is_refused_with_those_that_do(toys, tmp_path,
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, f"{HEAD}workloads: triangles\n{lines}", TOYS)
     assert str(caught.value).endswith(
-        f"{message}it runs on mapreduce or spark with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or "
+        f"{message}it runs on mapreduce or spark or mapreduce-levitated with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or "
         "on tez with hdfs; name such a pair, or `exclude` this one"
     )
 
@@ -55,7 +55,7 @@ def test_a_workload_may_run_on_several_pairs_but_not_on_any_other(toys, tmp_path
     with pytest.raises(BadInputError) as caught:
         plan_of(tmp_path, text + both, TOYS)
     assert (
-        "it runs on mapreduce with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or on tez with hdfs, "
+        "it runs on mapreduce or mapreduce-levitated with hdfs or hbase or hbase-to-hdfs or hdfs-to-hbase or cassandra or documents or redis, or on tez with hdfs, "
         "or on scanner with key-value"
     ) in str(caught.value)
     plan = plan_of(tmp_path, f"{text}{both}zip: [engine, store]\n", TOYS)
@@ -92,7 +92,9 @@ def test_a_shown_workload_tells_its_pairs_and_its_experiment_names_one_that_work
     assert workload_json("line-count")["runs_on"] == [{"engine": "scanner", "store": "key-value"}]
     on_lines = [{"engine": "mapreduce", "store": store} for store in STORES_OF_LINES]
     on_lines.append({"engine": "tez", "store": "hdfs"})
-    on_lines += [{"engine": "spark", "store": store} for store in STORES_OF_LINES]
+    on_lines += [
+        {"engine": engine, "store": store} for engine in ("spark", "mapreduce-levitated") for store in STORES_OF_LINES
+    ]
     assert workload_json("triangles")["runs_on"] == on_lines
     (trial,) = plan_of(tmp_path, experiment_text("line-count"), TOYS).trials
     assert (trial.engine, trial.store.kind) == ("scanner", "key-value")

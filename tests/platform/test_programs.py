@@ -39,7 +39,7 @@ def test_a_service_whose_programs_are_not_there_is_named_with_what_works_without
         check_programs(stack.services, tmp_path, "hdfs")
     assert str(caught.value) == (
         "brain needs programs that are not here: run `setup/prepare brain`, which fetches them; engine: mapreduce or "
-        "engine: tez or engine: spark works without"
+        "engine: tez or engine: spark or engine: mapreduce-levitated works without"
     )
     (tmp_path / "brain" / "lib").mkdir(parents=True)
     (tmp_path / "brain" / "lib" / "brain-1.5.jar").touch()
