@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A reducer's shuffle that keeps one stream open to each map output and merges the streams as they come.
+ * A reducer's shuffle that keeps one stream open to each map output and merges the streams as they
+ * come.
  *
  * <p>The value of {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}. The streams come from
  * the stock shuffle service. A stream has a buffer of its socket and one in the heap; nothing is
@@ -103,8 +104,7 @@ public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V>
       context.getShuffledMapsCounter().increment(1);
       context.getReduceShuffleBytes().increment(length);
       IFile.Reader<K, V> reader =
-          new IFile.Reader<>(
-              conf, new FSDataInputStream(stream), length, context.getCodec(), null);
+          new IFile.Reader<>(conf, new FSDataInputStream(stream), length, context.getCodec(), null);
       segments.add(new Merger.Segment<>(reader, true));
     }
     context.getReporter().incrCounter(COUNTERS, "STREAMS", segments.size());

@@ -32,7 +32,10 @@ import org.slf4j.LoggerFactory;
 final class MapOutputStream extends FSInputStream {
   static final int HEAP_BYTES = 64 << 10;
 
-  /** What the reducer's socket takes in; the service's own socket holds as much as its kernel lets it. */
+  /**
+   * What the reducer's socket takes in; the service's own socket holds as much as its kernel lets
+   * it.
+   */
   private static final int SOCKET_BYTES = 64 << 10;
 
   private static final int TIMEOUT_MS = 180_000;

@@ -104,7 +104,9 @@ final class MapOutputs {
             + location.attempt);
   }
 
-  /** Tells the application master that an output can't be read: such a map runs again in the end. */
+  /**
+   * Tells the application master that an output can't be read: such a map runs again in the end.
+   */
   void failed(Location location) {
     status.addFetchFailedMap(location.attempt);
     progress.progress();
