@@ -149,7 +149,7 @@ def test_what_no_service_and_no_part_is_called_is_refused_with_those_that_are(ch
     shutil.copytree(ROOT / "programs", checkout.root / "checkout" / "programs")
     said = checkout("prepare", "brain", code=2)
     assert said.startswith("assay: usage: setup/prepare for ARGUMENT...")
-    assert "| browser | cassandra documents hbase mr-mpi redis spark tez" in said
+    assert "| browser | cassandra documents hbase levitated mr-mpi redis spark tez" in said
 
 
 @pytest.mark.parametrize("service", sorted(folder.name for folder in (ROOT / "programs").iterdir()))

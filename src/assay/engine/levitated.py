@@ -1,14 +1,18 @@
 """MapReduce with a shuffle that merges map outputs as they come, and keeps no fetched byte on a reducer's drives.
 
-The design is that of a network-levitated merge, as UDA has it over RDMA; this one is Assay's own, over the stock
-shuffle service. Its classes are in `direct/src/main/java/org/assay/levitated`, and all nodes of a cluster of Assay's
-own have them.
+The design is that of a network-levitated merge, as UDA has it over RDMA. This one is Assay's own, over the stock
+shuffle service (`jobs/levitated`).
+
+The service hands the kernel as much of a map output as its socket takes, in pages of the page cache (sendfile), which
+can't be given back until the reducer has read them. By default that is 4 MiB of each stream, whatever the reducer's
+own buffer. Few streams so hold all of a small page cache, and the kernel pauses processes for minutes. Nodes that are
+hosts of their own have smaller sockets.
 """
 
 import resource
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
+from pathlib import Path
 
 from assay.engine.directing import TAGS, of_mapreduce
 from assay.engine.mapreduce import KIND as MAPREDUCE
@@ -17,30 +21,36 @@ from assay.model.cluster import EmbeddedSpec
 from assay.model.doubt import Doubt, doubt_kind
 from assay.model.engine import History, JobReference
 from assay.model.errors import BadInputError
-from assay.model.existing import Site
+from assay.model.naming import bytes_text
 from assay.model.registry import ENGINES, SERVICES
-from assay.model.service import DaemonKind, Discovery, NodeContext, Service
+from assay.model.service import DaemonKind, NodeContext, Programs, Service
 from assay.model.value_bounds import ValueBounds
 
-NAME = "mapreduce-levitated"
+ENGINE, SERVICE = "mapreduce-levitated", "levitated"
 PLUG_IN = "mapreduce.job.reduce.shuffle.consumer.plugin.class"
-STREAMS, DEFAULT_STREAMS = "assay.levitated.streams", "256"
+STREAMS, DEFAULT_STREAMS = "assay.levitated.streams", 256
 COUNTERS = "AssayLevitated"
-"""The group of its counters (direct/src/main/java/org/assay/levitated/LevitatedShuffle.java)."""
+"""The group of its counters (`LevitatedShuffle` of jobs/levitated)."""
 _STOCK = {
     "STOCK_TOO_MANY_MAPS": f"there are more map outputs than {STREAMS} allows",
+    "STOCK_SMALL_HEAP": "the buffers of so many streams would take over a quarter of a reducer's heap",
     "STOCK_SSL": "the shuffle is encrypted",
     "STOCK_ENCRYPTED": "intermediate data are encrypted",
     "STOCK_LOCAL_JOB": "the job ran in one process",
 }
 # Of each stream in the shuffle service: its connection, and the file and its index.
 _HANDLES = 3
+_REDUCERS = "mapreduce.job.reduces"
+_SOCKETS = "net.ipv4.tcp_wmem"
+# What the service's socket holds at most on a node that is a host of its own, and the reducer's (`MapOutputStream`),
+# of which the kernel makes twice as much.
+_SENT_BYTES, _RECEIVED_BYTES = 128 << 10, 2 * (64 << 10)
 
 SHUFFLED_IN_THE_STOCK_WAY = doubt_kind(
     "shuffled-in-the-stock-way", "job", instrument="job-history",
     when="reducers of a job of `mapreduce-levitated` could not merge streams, and fetched and merged as MapReduce does",
     why="the job's times and bytes are, in part, those of the engine `mapreduce`",
-    cure=f"give {STREAMS} as many streams as the job has maps, or larger blocks",
+    cure=f"give {STREAMS} as many streams as the job has maps, reducers more memory, or files larger blocks",
 )  # fmt: skip
 STREAMS_REOPENED = doubt_kind(
     "streams-reopened", "job", instrument="job-history",
@@ -75,37 +85,46 @@ def _doubts(job: JobReference, counted: Mapping[str, int]) -> Sequence[Doubt]:
     return doubts
 
 
-def _properties(_node: NodeContext) -> Mapping[str, str]:
-    return {
-        PLUG_IN: "org.assay.levitated.LevitatedShuffle",
-        # Of each file that the service sends: with 4 MiB, the default, those of a few streams fill a small page cache.
-        "mapreduce.shuffle.readahead.bytes": "524288",
-    }
-
-
-def _check(_spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+def _check(spec: EmbeddedSpec, properties: Mapping[str, str], _daemons: Sequence[DaemonKind]) -> None:
+    """A node has open files and page cache for as many streams as reducers may have."""
     streams = int(properties.get(STREAMS, DEFAULT_STREAMS))
+    reducers = max(1, int(properties.get(_REDUCERS, 1)))
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    handles = inf if most == resource.RLIM_INFINITY else most
-    if streams * _HANDLES > handles:
+    files = _HANDLES * streams * reducers
+    if files > (inf if most == resource.RLIM_INFINITY else most):
         raise BadInputError(
-            f"{STREAMS} is {streams}, for which the shuffle service may need {streams * _HANDLES} open files, and a "
-            f"process may have {most} here; give fewer streams, or raise the limit by `ulimit -Hn`"
-        )
+            f"the shuffle service may need {files} open files for {streams} streams of {reducers} reducers, and a "
+            f"process may have {most} here; make {STREAMS} smaller, or raise the limit (`ulimit -Hn`)", STREAMS,
+        )  # fmt: skip
+    stream_bytes = (_SENT_BYTES if spec.workers else _sent_bytes_here()) + _RECEIVED_BYTES
+    held_bytes = stream_bytes * streams * reducers // max(1, len(spec.workers))
+    if spec.page_cache_bytes is not None and held_bytes > spec.page_cache_bytes:
+        smaller = "" if spec.workers else ", or a network (cluster: {network: ...}), with which sockets are smaller"
+        raise BadInputError(
+            f"the sockets of {streams} streams of {reducers} reducers may hold {bytes_text(held_bytes)} of a node's "
+            f"page cache, which is {bytes_text(spec.page_cache_bytes)}; make {STREAMS} smaller, give a larger "
+            f"page_cache{smaller}", STREAMS, "page_cache",
+        )  # fmt: skip
 
 
-def _not_there_yet(_options: Mapping[str, Any], site: Site) -> Mapping[str, str]:
-    raise BadInputError(
-        f"{NAME} runs on clusters that Assay starts, not yet on that of {site.conf_dir}, whose nodes lack its classes; "
-        "leave conf_dir out, or name another engine", "engine",
-    )  # fmt: skip
+def _sent_bytes_here() -> int:
+    """What a socket of this machine holds at most to be sent (the kernel's ip-sysctl.rst)."""
+    return int(Path("/proc/sys", *_SOCKETS.split(".")).read_text(encoding="utf-8").split()[2])
 
 
+def _settings(nodes: Sequence[NodeContext]) -> Mapping[str, str]:
+    return {f"levitated.{_SOCKETS}": _SENDING[_SOCKETS]} if nodes[0].spec.workers else {}
+
+
+_SENDING = {_SOCKETS: f"4096 16384 {_SENT_BYTES}"}
 LEVITATED = Service(
-    NAME,
+    SERVICE,
     needs=("mapreduce",),
-    properties=_properties,
-    discovery=Discovery(_not_there_yet),
+    programs=Programs("assay-levitated-*.jar"),
+    job_jars=("lib/*.jar",),
+    trial_properties={PLUG_IN: "org.assay.levitated.LevitatedShuffle"},
+    network_settings=_SENDING,
+    settings=_settings,
     check=_check,
     bounds={STREAMS: ValueBounds(1)},
     open_names=(r"assay\.levitated\.streams",),
@@ -120,4 +139,4 @@ def _directed(tier: str) -> Mapping[str, str]:
 
 
 KIND = MAPREDUCE._replace(open=Levitated, services=(LEVITATED.name,), directed=_directed)
-ENGINES.add(NAME, KIND, place=4)
+ENGINES.add(ENGINE, KIND, place=4)

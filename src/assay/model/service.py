@@ -369,6 +369,8 @@ class Service(NamedTuple):
     job_ports: Mapping[str, str] = {}
     """Purposes by the properties of ports at which processes of jobs listen. Between several nodes Assay chooses one
     that is 0; further processes on a node listen at the next ones."""
+    network_settings: Mapping[str, str] = {}
+    """The kernel's settings (`net.ipv4.tcp_wmem`) of the networks of nodes that are hosts of their own."""
     traffic: Mapping[str, str] = {}
     """What reports call the traffic at its ports, by the series of the probe `network` without their unit."""
     traffic_note: str = ""
@@ -412,6 +414,7 @@ def _owned(service: Service) -> Iterator[str]:
     yield from (f"timer {timer.name}" for timer in service.timers)
     yield from (f"property {name} of trials" for name in service.trial_properties)
     yield from (f"port {name} of jobs" for name in service.job_ports)
+    yield from (f"setting {name} of nodes' networks" for name in service.network_settings)
 
 
 @dataclass(frozen=True)
@@ -553,6 +556,11 @@ class Stack:
     def tasks_bytes(self, properties: Mapping[str, str], offered_mb: int, disk_bytes: int) -> int:
         """The memory of the tasks that run at once, all services' together."""
         return sum(service.tasks_bytes(properties, offered_mb, disk_bytes) for service in self.services)
+
+    @cached_property
+    def network_settings(self) -> Mapping[str, str]:
+        """The kernel's settings of the networks of nodes that are hosts of their own."""
+        return {name: value for service in self.services for name, value in service.network_settings.items()}
 
     @cached_property
     def job_ports(self) -> Mapping[str, str]:

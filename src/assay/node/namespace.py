@@ -104,6 +104,18 @@ class NamespaceNode(LocalNode):
             raise failure
         return results[0]
 
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Set the kernel's settings of its network, such as `net.ipv4.tcp_wmem`. Raises AssayError."""
+
+        def write() -> None:
+            for name, value in settings.items():
+                Path("/proc/sys", *name.split(".")).write_text(value, encoding="utf-8")
+
+        try:
+            self.inside(write)
+        except OSError as error:
+            raise AssayError(f"the network of {self.name} can't be configured: {error}") from None
+
     def runs(self, pid: int) -> bool:
         """Tell whether a process runs inside, not counting the holder."""
         try:

@@ -257,6 +257,8 @@ class EmbeddedCluster(Cluster):
             name: self._slowed(self._spec.network.links(worker_number(name), fault)) for name in self._spec.workers
         }
         lans = make_lans(names, self._slowed(self._spec.network.links()), network, lease, os.environ, links)
+        for node in lans[0].nodes:
+            node.configure(self._stack.network_settings)
         home = layout.neutral / MASTER
         of_master = Layout(neutral=home, directories=Layout.below(home, self._stack.roles).directories)
         layouts = {MASTER: of_master, **layout.nodes}

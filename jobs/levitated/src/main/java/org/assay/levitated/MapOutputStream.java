@@ -10,8 +10,7 @@ import java.net.Socket;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
-import org.apache.hadoop.fs.PositionedReadable;
-import org.apache.hadoop.fs.Seekable;
+import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.io.WritableUtils;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskID;
@@ -22,22 +21,28 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One map's output for one reducer, as the shuffle service sends it: no more is on its way than
- * fits into the socket's buffer.
+ * fits into the buffers of the two sockets.
  *
- * <p>A stream that breaks is opened again at the byte where it broke. An output whose map ran again
- * has the same bytes, since maps give the same output for the same input; if its length differs the
- * reducer fails.
+ * <p>A stream that breaks is opened again at the byte where it broke, and so at the record: the
+ * service sends all of it again, and what was read before is passed over. The output may be that of
+ * a map that ran again. Its bytes are the same where maps give the same output for the same input;
+ * where they are not, its length differs, or the checksum at its end, and the reducer fails before
+ * its own output counts.
  */
-final class MapOutputStream extends InputStream implements Seekable, PositionedReadable {
-  /** Of the socket, which keeps the service from sending more. */
-  private static final int SOCKET_BYTES = 256 << 10;
+final class MapOutputStream extends FSInputStream {
+  static final int HEAP_BYTES = 64 << 10;
 
-  private static final int HEAP_BYTES = 64 << 10;
+  /**
+   * What the reducer's socket takes in; the service's own socket holds as much as its kernel lets
+   * it.
+   */
+  private static final int SOCKET_BYTES = 64 << 10;
+
   private static final int TIMEOUT_MS = 180_000;
   private static final int MOST_ID_BYTES = 1000;
   private static final int MOST_LINE_BYTES = 8192;
 
-  /** How often it tries to go on where it broke, while the map may run again meanwhile. */
+  /** How often it tries to go on where it broke, with pauses that grow to half a minute. */
   private static final int MOST_TRIES = 12;
 
   private static final int MOST_SHIFTS = 5;
@@ -49,7 +54,8 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
   private InputStream in;
   private long length = -1;
   private long position;
-  private int reopened;
+  private long received;
+  private int opened;
 
   MapOutputStream(MapOutputs outputs, TaskID map) {
     this.outputs = outputs;
@@ -68,9 +74,14 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
     return length;
   }
 
-  /** How often it was opened again. */
+  /** How often it was opened again after it broke. */
   int reopened() {
-    return reopened;
+    return Math.max(0, opened - 1);
+  }
+
+  /** Bytes of the output that came, those that came again included. */
+  long received() {
+    return received;
   }
 
   @Override
@@ -94,6 +105,7 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
           throw new EOFException("the service ended it at byte " + position + " of " + length);
         }
         position += got;
+        received += got;
         return got;
       } catch (IOException broken) {
         recover(broken, tries);
@@ -103,67 +115,60 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
 
   /** Opens the stream and passes over what was read before. */
   private void connect() throws IOException {
-    MapOutputs.Location location = outputs.of(map);
-    if (location == null) {
-      throw new IOException("its map runs again");
-    }
-    URL address = outputs.address(location);
-    int timeout = outputs.conf().getInt(MRJobConfig.SHUFFLE_READ_TIMEOUT, TIMEOUT_MS);
-    socket = new Socket();
+    MapOutputs.Location location = outputs.await(map);
     try {
+      URL address = outputs.address(location);
+      socket = new Socket();
       socket.setReceiveBufferSize(SOCKET_BYTES);
-      socket.setSoTimeout(timeout);
+      socket.setSoTimeout(outputs.conf().getInt(MRJobConfig.SHUFFLE_READ_TIMEOUT, TIMEOUT_MS));
       int patience = outputs.conf().getInt(MRJobConfig.SHUFFLE_CONNECT_TIMEOUT, TIMEOUT_MS);
       socket.connect(new InetSocketAddress(address.getHost(), address.getPort()), patience);
-      InputStream opened = new BufferedInputStream(socket.getInputStream(), HEAP_BYTES);
-      ask(address, opened);
-      readHeader(location.attempt.toString(), opened);
+      InputStream sent = new BufferedInputStream(socket.getInputStream(), HEAP_BYTES);
+      ask(address, sent);
+      readHeader(location.attempt.toString(), sent);
       for (long left = position; left > 0; ) {
-        long passed = opened.skip(left);
+        long passed = sent.skip(left);
         if (passed == 0) {
           throw new EOFException("the service ended it before byte " + position);
         }
         left -= passed;
+        received += passed;
       }
-      in = opened;
+      in = sent;
+      opened++;
+    } catch (BusyException busy) {
+      throw busy;
     } catch (IOException broken) {
       outputs.failed(location);
       throw broken;
     }
   }
 
-  private void ask(URL address, InputStream opened) throws IOException {
+  private void ask(URL address, InputStream sent) throws IOException {
     String hash =
         SecureShuffleUtils.hashFromString(
             SecureShuffleUtils.buildMsgFrom(address), outputs.secret());
     String request =
-        "GET "
-            + address.getFile()
-            + " HTTP/1.1\r\n"
-            + "Host: "
-            + address.getHost()
-            + ":"
-            + address.getPort()
-            + "\r\n"
-            + SecureShuffleUtils.HTTP_HEADER_URL_HASH
-            + ": "
-            + hash
-            + "\r\n"
-            + ShuffleHeader.HTTP_HEADER_NAME
-            + ": "
-            + ShuffleHeader.DEFAULT_HTTP_HEADER_NAME
-            + "\r\n"
-            + ShuffleHeader.HTTP_HEADER_VERSION
-            + ": "
-            + ShuffleHeader.DEFAULT_HTTP_HEADER_VERSION
-            + "\r\nConnection: close\r\n\r\n";
+        String.join(
+            "\r\n",
+            "GET " + address.getFile() + " HTTP/1.1",
+            "Host: " + address.getHost() + ":" + address.getPort(),
+            SecureShuffleUtils.HTTP_HEADER_URL_HASH + ": " + hash,
+            ShuffleHeader.HTTP_HEADER_NAME + ": " + ShuffleHeader.DEFAULT_HTTP_HEADER_NAME,
+            ShuffleHeader.HTTP_HEADER_VERSION + ": " + ShuffleHeader.DEFAULT_HTTP_HEADER_VERSION,
+            "Connection: close",
+            "",
+            "");
     socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-    String answer = line(opened);
+    String answer = line(sent);
+    if (answer.startsWith("HTTP/1.1 429")) {
+      throw new BusyException("the service has as many connections as it may");
+    }
     if (!answer.startsWith("HTTP/1.1 200")) {
       throw new IOException("the service answered " + answer);
     }
     String reply = "";
-    for (String line = line(opened); !line.isEmpty(); line = line(opened)) {
+    for (String line = line(sent); !line.isEmpty(); line = line(sent)) {
       int colon = line.indexOf(':');
       String name = colon < 0 ? line : line.substring(0, colon);
       if (name.equalsIgnoreCase(SecureShuffleUtils.HTTP_HEADER_REPLY_URL_HASH)) {
@@ -175,9 +180,9 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
     SecureShuffleUtils.verifyReply(reply, hash, outputs.secret());
   }
 
-  private static String line(InputStream opened) throws IOException {
+  private static String line(InputStream sent) throws IOException {
     StringBuilder line = new StringBuilder();
-    for (int next = opened.read(); next != '\n'; next = opened.read()) {
+    for (int next = sent.read(); next != '\n'; next = sent.read()) {
       if (next < 0 || line.length() > MOST_LINE_BYTES) {
         throw new EOFException("the service's answer has no end");
       }
@@ -189,46 +194,41 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
   }
 
   /** Reads what a {@link ShuffleHeader} has, whose fields nobody else may read. */
-  private void readHeader(String attempt, InputStream opened) throws IOException {
-    DataInputStream header = new DataInputStream(opened);
+  private void readHeader(String attempt, InputStream sent) throws IOException {
+    DataInputStream header = new DataInputStream(sent);
     String id = WritableUtils.readStringSafely(header, MOST_ID_BYTES);
-    long sent = WritableUtils.readVLong(header);
+    long bytes = WritableUtils.readVLong(header);
     WritableUtils.readVLong(header); // its length without compression
     int reducer = WritableUtils.readVInt(header);
     if (!id.equals(attempt) || reducer != outputs.reducer()) {
       throw new IOException("the service sent the output of " + id + " for reducer " + reducer);
     }
-    if (length >= 0 && length != sent) {
+    if (length >= 0 && length != bytes) {
       throw new DifferentOutputException(map + " ran again and its output differs in length");
     }
-    length = sent;
+    length = bytes;
   }
 
   private void recover(IOException broken, int tries) throws IOException {
-    disconnect();
+    close();
     if (tries == MOST_TRIES || broken instanceof DifferentOutputException) {
       throw new IOException("the output of " + map + " can't be read", broken);
     }
-    LOG.info("The output of {} is opened again at byte {}: {}", map, position, broken.toString());
-    reopened++;
+    LOG.warn("The output of {} is opened again at byte {}: {}", map, position, broken.toString());
     outputs.pause(1000L << Math.min(tries - 1, MOST_SHIFTS));
     outputs.poll();
   }
 
-  private void disconnect() {
+  @Override
+  public void close() {
     in = null;
     if (socket != null) {
       try {
         socket.close();
-      } catch (IOException ignored) {
-        LOG.debug("closed twice", ignored);
+      } catch (IOException failed) {
+        LOG.debug("The socket of {} was not closed", map, failed);
       }
     }
-  }
-
-  @Override
-  public void close() {
-    disconnect();
   }
 
   @Override
@@ -246,26 +246,20 @@ final class MapOutputStream extends InputStream implements Seekable, PositionedR
     return false;
   }
 
-  @Override
-  public int read(long place, byte[] buffer, int offset, int count) {
-    throw new UnsupportedOperationException("a stream is read in its order");
-  }
-
-  @Override
-  public void readFully(long place, byte[] buffer, int offset, int count) {
-    throw new UnsupportedOperationException("a stream is read in its order");
-  }
-
-  @Override
-  public void readFully(long place, byte[] buffer) {
-    throw new UnsupportedOperationException("a stream is read in its order");
-  }
-
   /** A map whose second output is another one: what was merged before would not fit. */
   private static final class DifferentOutputException extends IOException {
     private static final long serialVersionUID = 1L;
 
     DifferentOutputException(String message) {
+      super(message);
+    }
+  }
+
+  /** The service asks to come again later: no fault of the map's output. */
+  private static final class BusyException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    BusyException(String message) {
       super(message);
     }
   }

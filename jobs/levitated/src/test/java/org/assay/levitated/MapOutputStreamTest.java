@@ -22,10 +22,20 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import javax.crypto.SecretKey;
+import org.apache.hadoop.fs.ChecksumException;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.mapred.IFile;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
+import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 import org.apache.hadoop.mapreduce.TaskID;
 import org.apache.hadoop.mapreduce.security.SecureShuffleUtils;
@@ -44,10 +54,12 @@ class MapOutputStreamTest {
   private static final String AGAIN = "attempt_1_0001_m_000000_1";
   private static final TaskAttemptID REDUCE = TaskAttemptID.forName("attempt_1_0001_r_000001_0");
   private final SecretKey secret = JobTokenSecretManager.createSecretKey(new byte[] {1, 2, 3});
-  private final byte[] output = new byte[300_000];
+  private final JobConf conf = new JobConf(false);
+  private byte[] output = new byte[300_000];
   private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
   private final List<TaskCompletionEvent> events = new ArrayList<>();
-  private final List<TaskAttemptID> failed = new ArrayList<>();
+  private final List<TaskAttemptID> reported = new ArrayList<>();
+  private final TaskStatus status = new Reported();
   private Thread last = new Thread();
   private ServerSocket server;
   private MapOutputs outputs;
@@ -56,7 +68,6 @@ class MapOutputStreamTest {
   void opened() throws IOException {
     new Random(1).nextBytes(output);
     server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-    JobConf conf = new JobConf(false);
     conf.setNumMapTasks(1);
     TaskUmbilicalProtocol umbilical =
         (TaskUmbilicalProtocol)
@@ -69,7 +80,7 @@ class MapOutputStreamTest {
                       events.subList(from, events.size()).toArray(new TaskCompletionEvent[0]);
                   return new MapTaskCompletionEventsUpdate(news, false);
                 });
-    outputs = new MapOutputs(conf, REDUCE, umbilical, () -> {}, failed::add, secret);
+    outputs = new MapOutputs(conf, REDUCE, umbilical, () -> {}, status, secret);
     tell(MAP, TaskCompletionEvent.Status.SUCCEEDED);
   }
 
@@ -174,6 +185,7 @@ class MapOutputStreamTest {
     MapOutputStream stream = stream();
     assertArrayEquals(output, read(stream));
     assertEquals(1, stream.reopened());
+    assertEquals(output.length + 100_000, stream.received());
   }
 
   @Test
@@ -199,8 +211,62 @@ class MapOutputStreamTest {
     tell(MAP, TaskCompletionEvent.Status.OBSOLETE);
     tell(AGAIN, TaskCompletionEvent.Status.SUCCEEDED);
     serve(AGAIN, 200_000, 200_000, 200_000);
-    Exception thrown = assertThrows(IOException.class, () -> read(stream));
-    assertTrue(thrown.getCause().getMessage().contains("differs in length"));
+    Exception failed = assertThrows(IOException.class, () -> read(stream));
+    assertTrue(failed.getCause().getMessage().contains("differs in length"));
+  }
+
+  private void writeRecords(int count, CompressionCodec codec) throws IOException {
+    ByteArrayOutputStream written = new ByteArrayOutputStream();
+    IFile.Writer<IntWritable, Text> writer =
+        new IFile.Writer<>(
+            conf,
+            new FSDataOutputStream(written, null),
+            IntWritable.class,
+            Text.class,
+            codec,
+            null);
+    for (int record = 0; record < count; record++) {
+      writer.append(new IntWritable(record), new Text("value " + record));
+    }
+    writer.close();
+    output = written.toByteArray();
+  }
+
+  /**
+   * Reads all records; how many there are, of which each has the key that follows the last one's.
+   */
+  private int countRecords(CompressionCodec codec) throws IOException {
+    MapOutputStream stream = stream();
+    long length = stream.length();
+    IFile.Reader<IntWritable, Text> reader =
+        new IFile.Reader<>(conf, new FSDataInputStream(stream), length, codec, null);
+    DataInputBuffer bytes = new DataInputBuffer();
+    IntWritable key = new IntWritable();
+    int count = 0;
+    for (; reader.nextRawKey(bytes); count++) {
+      key.readFields(bytes);
+      assertEquals(count, key.get());
+      reader.nextRawValue(bytes);
+    }
+    reader.close();
+    return count;
+  }
+
+  @Test
+  void recordsOfBrokenCompressedStreamAreWhole() throws IOException {
+    DefaultCodec codec = new DefaultCodec();
+    codec.setConf(conf);
+    writeRecords(50_000, codec);
+    serve(MAP, output.length, output.length / 2, output.length);
+    assertEquals(50_000, countRecords(codec));
+  }
+
+  @Test
+  void checksumOfRecordsIsChecked() throws IOException {
+    writeRecords(50_000, null);
+    output[output.length - 7] ^= 1; // the last value's last byte
+    serve(MAP, output.length, output.length);
+    assertThrows(ChecksumException.class, () -> countRecords(null));
   }
 
   @Test
@@ -209,6 +275,19 @@ class MapOutputStreamTest {
     serve(MAP, output.length, output.length);
     MapOutputStream stream = stream();
     assertArrayEquals(output, read(stream));
-    assertEquals(Collections.singletonList(TaskAttemptID.forName(MAP)), failed);
+    assertEquals(List.of(TaskAttemptID.forName(MAP)), reported);
+  }
+
+  /** Hadoop's own status of a reducer is not public. */
+  private final class Reported extends TaskStatus {
+    @Override
+    public boolean getIsMap() {
+      return false;
+    }
+
+    @Override
+    public void addFetchFailedMap(TaskAttemptID attempt) {
+      reported.add(attempt);
+    }
   }
 }

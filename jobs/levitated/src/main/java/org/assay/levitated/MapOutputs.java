@@ -11,13 +11,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import javax.crypto.SecretKey;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapTaskCompletionEventsUpdate;
 import org.apache.hadoop.mapred.TaskAttemptID;
 import org.apache.hadoop.mapred.TaskCompletionEvent;
+import org.apache.hadoop.mapred.TaskStatus;
 import org.apache.hadoop.mapred.TaskUmbilicalProtocol;
 import org.apache.hadoop.mapreduce.TaskID;
 import org.apache.hadoop.util.Progressable;
@@ -44,7 +44,7 @@ final class MapOutputs {
   private final TaskAttemptID reduce;
   private final TaskUmbilicalProtocol umbilical;
   private final Progressable progress;
-  private final Consumer<TaskAttemptID> failures;
+  private final TaskStatus status;
   private final SecretKey secret;
   private final Map<TaskID, Location> locations = new TreeMap<>();
 
@@ -58,13 +58,13 @@ final class MapOutputs {
       org.apache.hadoop.mapreduce.TaskAttemptID reduce,
       TaskUmbilicalProtocol umbilical,
       Progressable progress,
-      Consumer<TaskAttemptID> failures,
+      TaskStatus status,
       SecretKey secret) {
     this.conf = conf;
     this.reduce = (TaskAttemptID) reduce;
     this.umbilical = umbilical;
     this.progress = progress;
-    this.failures = failures;
+    this.status = status;
     this.secret = secret;
   }
 
@@ -78,8 +78,15 @@ final class MapOutputs {
     return new ArrayList<>(locations.keySet());
   }
 
-  /** Where a map's output is; null while no attempt of it has ended well. */
-  Location of(TaskID map) {
+  /** Where a map's output is; waits while the map runs again. */
+  Location await(TaskID map) throws IOException {
+    while (!locations.containsKey(map)) {
+      if (lost.contains(map)) {
+        throw new IOException(map + " failed when it ran again");
+      }
+      pause(POLL_MS);
+      poll();
+    }
     return locations.get(map);
   }
 
@@ -101,7 +108,7 @@ final class MapOutputs {
    * Tells the application master that an output can't be read: such a map runs again in the end.
    */
   void failed(Location location) {
-    failures.accept(location.attempt);
+    status.addFetchFailedMap(location.attempt);
     progress.progress();
   }
 

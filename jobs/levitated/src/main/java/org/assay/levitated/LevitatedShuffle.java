@@ -25,14 +25,21 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The value of {@code mapreduce.job.reduce.shuffle.consumer.plugin.class}. The streams come from
  * the stock shuffle service. A stream has a buffer of its socket and one in the heap; nothing is
- * written to local directories. It begins when all maps have ended. What can't be streamed is
- * shuffled by {@link Shuffle}, and counted by its reason.
+ * written to local directories. Streams begin when all maps have ended, since a merge needs the
+ * first record of each. What can't be streamed is shuffled by {@link Shuffle}, and counted by its
+ * reason.
  */
 public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
   /** The most streams of a reducer: jobs with more maps are shuffled in the stock way. */
   static final String STREAMS = "assay.levitated.streams";
 
   static final int DEFAULT_STREAMS = 256;
+
+  /** Of the heap, for the buffers of streams; the rest is the job's own. */
+  private static final int HEAP_SHARE = 4;
+
+  /** In the heap, for one stream: its own buffer, that of its records and a codec's. */
+  private static final long STREAM_BYTES = 3L * MapOutputStream.HEAP_BYTES;
 
   /** The group of the counters. */
   static final String COUNTERS = "AssayLevitated";
@@ -67,8 +74,11 @@ public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V>
     if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
       return "STOCK_ENCRYPTED";
     }
-    boolean many = conf.getNumMapTasks() > conf.getInt(STREAMS, DEFAULT_STREAMS);
-    return many ? "STOCK_TOO_MANY_MAPS" : null;
+    if (conf.getNumMapTasks() > conf.getInt(STREAMS, DEFAULT_STREAMS)) {
+      return "STOCK_TOO_MANY_MAPS";
+    }
+    long room = Runtime.getRuntime().maxMemory() / HEAP_SHARE / STREAM_BYTES;
+    return conf.getNumMapTasks() > room ? "STOCK_SMALL_HEAP" : null;
   }
 
   @Override
@@ -84,7 +94,7 @@ public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V>
             context.getReduceId(),
             context.getUmbilical(),
             context.getReporter(),
-            context.getStatus()::addFetchFailedMap,
+            context.getStatus(),
             context.getReduceTask().getShuffleSecret());
     List<Merger.Segment<K, V>> segments = new ArrayList<>();
     for (TaskID map : outputs.awaitAll()) {
@@ -123,11 +133,10 @@ public final class LevitatedShuffle<K, V> implements ShuffleConsumerPlugin<K, V>
     if (stock != null) {
       stock.close();
     }
-    int reopened = 0;
     for (MapOutputStream stream : streams) {
       stream.close();
-      reopened += stream.reopened();
+      context.getReporter().incrCounter(COUNTERS, "REOPENED", stream.reopened());
+      context.getReporter().incrCounter(COUNTERS, "BYTES", stream.received());
     }
-    context.getReporter().incrCounter(COUNTERS, "REOPENED", reopened);
   }
 }
