@@ -121,7 +121,7 @@ def _answer(name: str, lines: list[str]) -> str:
 SLOWDOWNS = (1, 2, 4, 8)
 """By what factors drives are slower beside an experiment's processors, in what is published side by side."""
 ONE_ANSWER = (
-    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd", "levitated",
+    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd",
     "nightly-table", "spark-memory", "spark-second-disk",
 )  # fmt: skip
 """The kept runs with one answer, which a page quotes as it is printed."""
