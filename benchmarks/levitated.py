@@ -1,38 +1,39 @@
-"""Is a shuffle that spares the disk slower on a hard disk and faster on an SSD? `python benchmarks/levitated.py RUN`.
+"""Is a shuffle that spares the disk slower on a hard disk and faster on an SSD?
 
-RUN is a run of experiments/levitated.yaml. These rules were fixed before it ran:
+`PYTHONPATH=src:extras:. python benchmarks/levitated.py RUN`, where RUN is a run of experiments/levitated.yaml,
+whose head says how it is judged. What is printed for that was fixed before it ran:
 
 - *A ratio* is the time of `mapreduce-levitated` over that of `mapreduce`, of one job on one drive with one size of
   blocks, by all repetitions, with the interval that holds for all ratios of the run together at 95 % (Bonferroni).
 - *Less* or *more* time is said where the interval leaves out 1, else *no difference is shown*.
+- *Trials* whose doubts name the stock way or streams that broke are left out.
 - *Bytes* are what the drives read and wrote in a trial, on average.
 """
 
-import argparse
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import fmean
+
+from benchmarks.of_run import of_trials, print_report
 
 from assay.model.trial import Plan
 from assay.model.trial_summary import TrialSummary
-from assay.record.folder import RunFolder
-from assay.report.analysis import read_run
 from assay.report.columns import as_columns, grid
 from assay.stats.fit import fits
 from assay.stats.sample import PLACEMENT, Trials, by_levels
 
 STOCK, LEVITATED = "mapreduce", "mapreduce-levitated"
+DOUBTED = {"shuffled-in-the-stock-way", "streams-reopened"}
+"""The doubts with which a trial is not one of merged streams alone."""
 HEADS = ("job", "drive", "block", "ratio of times", "interval", "verdict", "read (MB)", "stock reads (MB)",
          "written (MB)", "stock writes (MB)", "trials")  # fmt: skip
 
 
 def report(plan: Plan, trials: Sequence[TrialSummary]) -> str:
     """A line for each job, drive and block size, in Markdown."""
-    by_id = {trial.id: trial for trial in trials}
+    by_id = {trial.id: trial for trial in trials if not DOUBTED & {doubt.kind for doubt in trial.doubts}}
     fitted = {
         levels: fit
-        for levels, fit in fits(Trials.of(trials).samples, "engine", plan.prior).items()
+        for levels, fit in fits(Trials.of([*by_id.values()]).samples, "engine", plan.prior).items()
         if {STOCK, LEVITATED} <= set(fit.levels)
     }
     rows = []
@@ -58,13 +59,5 @@ def _megabytes(trials: Sequence[TrialSummary], way: str) -> str:
     return f"{fmean(known) / 1e6:,.0f}" if known else "-"
 
 
-def main() -> None:
-    """Print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
-    run = read_run(RunFolder(parser.parse_args().run), details=False)
-    sys.stdout.write(f"{report(run.plan, run.trials)}\n")
-
-
 if __name__ == "__main__":
-    main()
+    print_report(__doc__, of_trials(report))

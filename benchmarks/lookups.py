@@ -1,6 +1,7 @@
-"""How small must the part be that a job reads, before a table beats a scan? `python benchmarks/lookups.py RUN`.
+"""How small must the part be that a job reads, before a table beats a scan?
 
-RUN is a run of experiments/lookups.yaml. Its rules are on docs/how-to/which-store.md:
+`PYTHONPATH=src:extras:. python benchmarks/lookups.py RUN`, where RUN is a run of experiments/lookups.yaml.
+Its rules are on docs/how-to/which-store.md:
 
 - *A verdict* at a share of the rows is that of *Which job suits which store* for this share, store and drive.
 - *The break-even share* lies between the largest share at which gets win and the smallest at which the scan wins. There
@@ -9,18 +10,15 @@ RUN is a run of experiments/lookups.yaml. Its rules are on docs/how-to/which-sto
   both; its interval is where the ends of the ratios' 95 % intervals do. An end is open where they pass 1 at no share.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import exp, log
-from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks.of_run import of_trials, print_report
 
 from assay.model.trial import Plan
 from assay.model.trial_summary import TrialSummary
-from assay.record.folder import RunFolder
-from assay.report.analysis import read_run
 from assay.report.columns import as_columns, grid
 from assay.stats.sample import PLACEMENT
 from assay_extras.suitability.suited import Side, Suitability, SuitedWorkload, suitabilities
@@ -116,13 +114,5 @@ def _rows(suited: Suitability) -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
-def main() -> None:
-    """Print it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
-    run = read_run(RunFolder(parser.parse_args().run), details=False)
-    sys.stdout.write(f"{report(run.plan, run.trials)}\n")
-
-
 if __name__ == "__main__":
-    main()
+    print_report(__doc__, of_trials(report))

@@ -29,6 +29,7 @@ from benchmarks.engines_by_page_cache import report
 from benchmarks.known_effects import markdown
 from benchmarks.levitated import report as levitated_report
 from benchmarks.lookups import report as lookups_report
+from benchmarks.of_run import Report, of_trials
 from benchmarks.streams_on_one_disk import report as streams_report
 from benchmarks.triage_truth import (
     RULE_COLUMNS,
@@ -67,7 +68,7 @@ from docs.make_studies import BLOCKS, documents
 from assay.cli.context import find_installation
 from assay.model.cluster import OF_HOST, OF_NODE
 from assay.model.errors import BadInputError
-from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR, Plan
+from assay.model.trial import DEFAULT_WORTH, SHIPPED_PRIOR
 from assay.model.trial_summary import TrialSummary
 from assay.record.folder import RunFolder
 from assay.report.analysis import read_run
@@ -121,8 +122,8 @@ def _answer(name: str, lines: list[str]) -> str:
 SLOWDOWNS = (1, 2, 4, 8)
 """By what factors drives are slower beside an experiment's processors, in what is published side by side."""
 ONE_ANSWER = (
-    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd",
-    "nightly-table", "spark-memory", "spark-second-disk",
+    "before-you-buy", "before-you-buy-again", "cassandra-log-on-ssd", "hbase-log-on-ssd", "nightly-table",
+    "spark-memory", "spark-second-disk",
 )  # fmt: skip
 """The kept runs with one answer, which a page quotes as it is printed."""
 
@@ -240,14 +241,10 @@ def _section(name: str, title: str) -> str:
     return _answer(name, [lines[first], *rest])
 
 
-def _told(name: str, tell: Callable[[Plan, Sequence[TrialSummary]], str]) -> str:
-    """What is told of a kept run's plan and trials."""
-
-    def told(folder: RunFolder) -> str:
-        run = read_run(folder, details=False)
-        return tell(run.plan, run.trials)
-
-    return _of_kept(name, told)
+def _of_trials(name: str, report: Report) -> str:
+    """What a benchmark reports of a kept run's plan and trials."""
+    tell = of_trials(report)
+    return _of_kept(name, lambda folder: tell(read_run(folder, details=False)))
 
 
 def quickstart_answer() -> str:
@@ -562,13 +559,13 @@ RESULT_TEXTS: Mapping[str, Callable[[], str]] = {
     "engines terasort": terasort,
     "engines orders": terasort_orders,
     "engines by drive speed": engines_by_drive_speed,
-    "engines by page cache": partial(_told, "engines-by-page-cache", report),
+    "engines by page cache": partial(_of_trials, "engines-by-page-cache", report),
     "streams on one disk": streams_on_one_disk,
     "directed night": lambda: directed_night("directed-night"),
     "directed night at an eighth": lambda: directed_night("directed-night-at-an-eighth"),
     "suitability of stores": partial(_section, "stores", "Which job suits which store"),
-    "lookups": partial(_told, "lookups", lookups_report),
-    "levitated": partial(_told, "levitated", levitated_report),
+    "lookups": partial(_of_trials, "lookups", lookups_report),
+    "levitated": partial(_of_trials, "levitated", levitated_report),
     "gets": partial(_section, "gets", "How long single gets took"),
     "stores": stores,
     "quickstart by memory": by_memory,

@@ -20,7 +20,7 @@ from assay.engine.client import CommandLine, await_end, last_words, run_client
 from assay.engine.engine_file import EngineFile, filled, read_engine_file
 from assay.engine.mapreduce import KIND as MAPREDUCE
 from assay.engine.mapreduce import HadoopOutput, MapReduce
-from assay.host.processes import end_processes
+from assay.host.processes import end_processes, marked_processes
 from assay.model.doubt import doubt_kind
 from assay.model.engine import EngineContext, EngineKind, History, JobReference, Launch, LaunchReport, Program
 from assay.model.errors import AssayError, BadInputError
@@ -210,18 +210,11 @@ def _end_marked(mark: str) -> list[str]:
     """End the processes that still have a command's mark; what they were called."""
 
     def find() -> list[int]:
-        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
+        return marked_processes(mark, _MARK)
 
     left = [f"{_called(pid)} ({pid})" for pid in find()]
     end_processes(find, grace_s=2.0)
     return left
-
-
-def _has(pid: int, mark: str) -> bool:
-    try:
-        return f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
 
 
 def _called(pid: int) -> str:

@@ -5,8 +5,7 @@ shuffle service (`jobs/levitated`).
 
 The service hands the kernel as much of a map output as its socket takes, in pages of the page cache (sendfile), which
 can't be given back until the reducer has read them. By default that is 4 MiB of each stream, whatever the reducer's
-own buffer. Few streams so hold all of a small page cache, and the kernel pauses processes for minutes. Nodes that are
-hosts of their own have smaller sockets.
+own buffer. Few streams can so hold all of a small page cache. Nodes that are hosts of their own have smaller sockets.
 """
 
 import resource

@@ -30,9 +30,12 @@ def last_telling(text: str, *signs: Sign, silent: str) -> str:
     return next(filter(None, of_signs), lines or [silent])[-1]
 
 
-def marked_processes(lease_id: str) -> list[int]:
-    """Return the ids of the living processes with a lease's mark, whether or not the lease is still written down."""
-    mark = f"{MARK}={lease_id}".encode()
+def marked_processes(value: str, variable: str = MARK) -> list[int]:
+    """Return the ids of the living processes whose environment began with a variable of this value.
+
+    By default those of a lease, by its id, whether or not the lease is still written down.
+    """
+    mark = f"{variable}={value}".encode()
     marked = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):  # ended, or another user's

@@ -52,7 +52,7 @@ class ClusteringCoefficient(GraphWorkload):
             for name, value in expected.items()
         ]
         vertices = _judge_vertices(lines, oracle) if once.outcome is Outcome.PASS else ()
-        return (once, *vertices, *averages, judge_counters(self.variant, oracle, report))
+        return (once, *vertices, *averages, *judge_counters(self.variant, oracle, report))
 
 
 def _judge_vertices(lines: NDArray[np.void], oracle: Oracle) -> tuple[CheckResult, ...]:

@@ -40,7 +40,7 @@ class DegreeDistribution(GraphWorkload):
                 passed=len({degree for degree, _ in histogram}) == len(histogram),
                 detail=f"{len(histogram)} lines",
             ),
-            counters_agree(report, counters),
+            *counters_agree(report, counters),
         )
 
 

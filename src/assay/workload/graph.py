@@ -59,7 +59,7 @@ class VertexValues(GraphWorkload):
                 passed=wrong == 0,
                 detail=f"{expected.summary}; {wrong} vertices differ" if same_vertices else "not comparable",
             ),
-            counters_agree(report, expected.counters),
+            *counters_agree(report, expected.counters),
         )
 
 
@@ -226,7 +226,7 @@ class Oracle:
         return float(self._kit.community.Modularity().getQuality(partition, self._network))
 
 
-def judge_counters(variant: Variant, oracle: Oracle, report: LaunchReport, **further: int) -> CheckResult:
+def judge_counters(variant: Variant, oracle: Oracle, report: LaunchReport, **further: int) -> tuple[CheckResult, ...]:
     """What the variant's jobs counted equals what it is of; `further` are amounts beside those of the graph."""
     counters = variant.counters or _IN_DEGREE_ORDER
     expected = {name: further[of] if of in further else oracle.amount(of) for name, of in counters.items()}

@@ -293,7 +293,7 @@ class KMeans(BaseWorkload):
                 passed=rises == 0,
                 detail=f"from {iterations.inertias[0]:.9g} to {iterations.inertias[-1]:.9g}, {rises} rises",
             ),
-            counters_agree(report, counters, "counters equal the points and the empty clusters"),
+            *counters_agree(report, counters, "counters equal the points and the empty clusters"),
             # Centres that are no numbers have failed above, and nothing is near them.
             *(self._clusters(store, centres, report) if self._assign and np.isfinite(centres).all() else ()),
         )

@@ -159,7 +159,7 @@ class Lookup(BaseWorkload):
                 passed=same_groups and not wrong,
                 detail=f"{len(table)} groups for {len(occurring)}, {wrong} sums differ",
             ),
-            counters_agree(report, counters, "counters equal the asked rows and their bytes"),
+            *counters_agree(report, counters, "counters equal the asked rows and their bytes"),
             verdict(
                 "maps got the asked rows, or all",
                 passed=read in {len(rows), self.input.count},

@@ -77,7 +77,7 @@ class MutualFriends(GraphWorkload):
                 passed=total == 3 * oracle.triangles == counted,
                 detail=f"{total} in the lists, counter {counted}, 3 x {oracle.triangles} triangles",
             ),
-            judge_counters(self.variant, oracle, report, triples=int(pairs.sum())),
+            *judge_counters(self.variant, oracle, report, triples=int(pairs.sum())),
         )
 
 

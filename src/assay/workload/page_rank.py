@@ -170,7 +170,7 @@ class PageRank(BaseWorkload):
                 passed=right and same and all(change >= self._tolerance for change in changes[:-1]),
                 detail=f"{done} iterations of at most {self._most}, the last change {reported:.9g}",
             ),
-            counters_agree(report, counters, "counters equal the vertices, edges and dangling vertices"),
+            *counters_agree(report, counters, "counters equal the vertices, edges and dangling vertices"),
         )
 
 

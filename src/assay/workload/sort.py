@@ -155,7 +155,7 @@ class Sort(BaseWorkload):
                 passed=sorted_.files == report.result.get("reducers"),
                 detail=f"{sorted_.files} files of {report.result.get('reducers')} reducers",
             ),
-            counters_agree(report, dict.fromkeys(counters, staged.pairs), "counters equal the pairs"),
+            *counters_agree(report, dict.fromkeys(counters, staged.pairs), "counters equal the pairs"),
         )
 
 

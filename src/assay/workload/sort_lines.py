@@ -84,7 +84,7 @@ class SortLines(BaseWorkload):
                 passed=sorted_.falls == 0,
                 detail=f"{sorted_.falls} lines are below the one before",
             ),
-            counters_agree(
+            *counters_agree(
                 report, dict.fromkeys(("lines_read", "lines_written"), staged.lines), "counters equal the lines"
             ),
         )

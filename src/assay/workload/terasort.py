@@ -96,7 +96,7 @@ class TeraSort(BaseWorkload):
             ),
         ]
         if self.variant.counters:
-            verdicts.append(counters_agree(report, dict.fromkeys(self.variant.counters, self.input.count)))
+            verdicts.extend(counters_agree(report, dict.fromkeys(self.variant.counters, self.input.count)))
         if self._validates:
             # TeraValidate writes a line `checksum`, and one `error` for each disorder that it finds.
             lines = [line.split(b"\t", 1) for line in store.lines(self.output_path) if line]

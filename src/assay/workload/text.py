@@ -128,7 +128,7 @@ def judge_counts(
             passed=added == total >= least,
             detail=f"{added} counted, {total} {counted_name} staged",
         ),
-        counters_agree(report, counters, f"counters equal the {counted_name}"),
+        *counters_agree(report, counters, f"counters equal the {counted_name}"),
     )
 
 

@@ -50,7 +50,7 @@ class Triangles(GraphWorkload):
                 detail=f"{total} in the output, {expected} expected",
             ),
             verdict("counter equals output", passed=counted == total, detail=f"counter {counted}, output {total}"),
-            judge_counters(self.variant, oracle, report),
+            *judge_counters(self.variant, oracle, report),
         )
 
 
